@@ -13,7 +13,7 @@ import {
   openMetrics,
 } from "../metrics.ts";
 import type { PoolBuildView, PublishOutcome } from "./decide/effects.ts";
-import { ARCH_STATES, type ArchBuild } from "./decide/types.ts";
+import { ARCHITECTURE_STATES, type ArchitectureBuild } from "./decide/types.ts";
 
 const BUILD_STATES = ["none", "pending", "building", "succeeded", "failed", "interrupted", "pushing"] as const;
 
@@ -125,15 +125,16 @@ const GAUGES: GaugeTable<PoolViews> = {
   ocl_rollout_total_nodes: ofPools("Nodes of a pool.", ({ nodes }) => only(nodes.total)),
   ocl_arch_build_state: ofPools(
     "State of one architecture's build; 1 for one of them.",
-    ({ archs }) => forEachArch((name) => oneOf(ARCH_STATES, archs.find(({ arch }) => arch === name)?.state)),
+    ({ archs }) =>
+      forEachArchitecture((name) => oneOf(ARCHITECTURE_STATES, archs.find(({ arch }) => arch === name)?.state)),
   ),
   ocl_pool_architectures: ofPools(
     "1 for each architecture that a pool's image is built for.",
-    ({ architectures }) => forEachArch((name) => only(Number(architectures.includes(name)))),
+    ({ architectures }) => forEachArchitecture((name) => only(Number(architectures.includes(name)))),
   ),
   ocl_uncovered_nodes: ofPools(
     "Nodes of a pool whose architecture its published image lacks.",
-    ({ uncovered }) => forEachArch((name) => only(uncovered.filter(({ arch }) => arch === name).length)),
+    ({ uncovered }) => forEachArchitecture((name) => only(uncovered.filter(({ arch }) => arch === name).length)),
   ),
 };
 
@@ -173,11 +174,11 @@ export class BuildMetrics {
     const built = known.times.endedAt === undefined ? secondsBetween(startedAt, endedAt) : undefined;
     if (built !== undefined) counted.ocl_build_duration_seconds.observe({ pool, state }, built);
     for (const one of now.archs) {
-      if (known.archs.find(({ arch }) => arch === one.arch)?.state !== one.state) this.#countArch(pool, one);
+      if (known.archs.find(({ arch }) => arch === one.arch)?.state !== one.state) this.#countArchitecture(pool, one);
     }
   }
 
-  #countArch(pool: string, { arch, state, startedAt, finishedAt }: ArchBuild): void {
+  #countArchitecture(pool: string, { arch, state, startedAt, finishedAt }: ArchitectureBuild): void {
     const counted = this.#counted;
     if (state === "Reused") counted.ocl_arch_reuse_total.inc({ pool, arch });
     if (!hasEnded(state)) return;
@@ -209,7 +210,7 @@ function oneOf(states: readonly string[], is: string | undefined): readonly Gaug
   return states.map((state) => [{ state }, Number(state === is)]);
 }
 
-function forEachArch(series: (arch: string) => readonly GaugeSeries[]): readonly GaugeSeries[] {
+function forEachArchitecture(series: (arch: string) => readonly GaugeSeries[]): readonly GaugeSeries[] {
   return KNOWN_ARCHITECTURES.flatMap((arch) =>
     series(arch).map(([labels, value]) => [{ arch, ...labels }, value] as const)
   );
@@ -220,7 +221,7 @@ function hasEnded(state: string): boolean {
 }
 
 /** One state for all Jobs: running comes before failed, failed before pending, and pending before succeeded. */
-function jobsState(archs: readonly ArchBuild[]): BuildState {
+function jobsState(archs: readonly ArchitectureBuild[]): BuildState {
   const states = archs.filter(({ job }) => job !== undefined).map(({ state }) => state);
   const rows = [
     ["Building", "building"],
@@ -232,7 +233,7 @@ function jobsState(archs: readonly ArchBuild[]): BuildState {
   return rows.find(([state]) => states.includes(state))?.[1] ?? "none";
 }
 
-function retriesOf(archs: readonly ArchBuild[]): number {
+function retriesOf(archs: readonly ArchitectureBuild[]): number {
   return archs.reduce((sum, { attempts }) => sum + Math.max(0, attempts - 1), 0);
 }
 

@@ -70,7 +70,7 @@ async function build(
     tag,
     architectures: [architecture],
     form: "oci-manifest",
-    labels: { [ImageLabel.buildKey]: buildKey, [ImageLabel.arch]: architecture },
+    labels: { [ImageLabel.buildKey]: buildKey, [ImageLabel.architecture]: architecture },
   });
   const pairs = (env.get("DIGEST_CONFIGMAP_LABELS") ?? "").split(",").map((pair) => pair.split("="));
   const name = env.get("DIGEST_CONFIGMAP_NAME") ?? "";

@@ -73,7 +73,7 @@ function publishedOf(config: KubeObject): string {
 }
 
 function statesOf(builds: readonly KubeObject[]): ReadonlyMap<string, string> {
-  const text = builds.at(-1)?.metadata.annotations?.[ArchwayAnnotation.archStatus] ?? "";
+  const text = builds.at(-1)?.metadata.annotations?.[ArchwayAnnotation.architectureStatus] ?? "";
   return new Map(text.split(",").map((pair) => pair.split("=")).map(([arch = "", state = ""]) => [arch, state]));
 }
 

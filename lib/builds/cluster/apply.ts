@@ -16,7 +16,7 @@ import { type AssembleDeps, assembleIndex } from "../../publishing/assemble/asse
 import type { AssembleProblem } from "../../publishing/assemble/problem.ts";
 import { CHILD_PROBLEMS } from "../../publishing/index/child.ts";
 import { ARCHITECTURES_MAP } from "../decide/names.ts";
-import type { Arch } from "../decide/observed.ts";
+import type { KnownArchitecture } from "../../arch.ts";
 import { mismatchOf } from "../decide/reconcile/reuse.ts";
 import type { BuildFailureReason } from "../decide/types.ts";
 
@@ -193,7 +193,7 @@ const PERMANENT: Readonly<Record<string, BuildFailureReason>> = {
 /** The outcome of an attempt that failed with this problem; `arch`: the architecture whose image it is about. */
 export function publishOutcomeOf(
   { kind, reason, message, retryAfterMs }: AssembleProblem,
-  arch: Arch | undefined,
+  arch: KnownArchitecture | undefined,
 ): PublishOutcome {
   if (kind === "transient") return { kind: "retry", message, retryAfterMs };
   if (arch !== undefined && reason === "ManifestUnknown") return { kind: "lost", arch, message };

@@ -1,8 +1,8 @@
 // The effects and events of a decision, with constructors of those that are common, and the view of a pool's build.
 import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import type { Arch } from "./observed.ts";
-import type { ArchBuild, BuildFailureReason, BuildMode, MachineOSBuildState } from "./types.ts";
+import type { KnownArchitecture } from "../../arch.ts";
+import type { ArchitectureBuild, BuildFailureReason, BuildMode, MachineOSBuildState } from "./types.ts";
 
 export interface ObjectTarget {
   readonly resource: "configs" | "builds" | "pools" | "jobs" | "configMaps" | "secrets";
@@ -18,7 +18,7 @@ export type BuildEffect =
   /** Creates ConfigMaps and Secrets, then the Job, then makes the Job an owner of them. What exists is used. */
   | {
     readonly kind: "create job";
-    readonly arch: Arch;
+    readonly arch: KnownArchitecture;
     readonly job: KubeObject;
     readonly configMaps: readonly KubeObject[];
     readonly secrets: readonly SecretCopy[];
@@ -55,17 +55,17 @@ export type PublishOutcome =
   | { readonly kind: "retry"; readonly message: string; readonly retryAfterMs?: number | undefined }
   /** The registry does not let the tag be moved. */
   | { readonly kind: "tag immutable"; readonly message: string }
-  | { readonly kind: "lost"; readonly arch: Arch; readonly message: string }
+  | { readonly kind: "lost"; readonly arch: KnownArchitecture; readonly message: string }
   /** With `arch`: its image is not what was to be built. Without: the whole cannot be published. */
   | {
     readonly kind: "failed";
     readonly reason: BuildFailureReason;
     readonly message: string;
-    readonly arch?: Arch | undefined;
+    readonly arch?: KnownArchitecture | undefined;
   };
 
 export interface ImageToPublish {
-  readonly arch: Arch;
+  readonly arch: KnownArchitecture;
   /** `registry/repository@digest`. */
   readonly reference: string;
   readonly buildKey: string;
@@ -107,7 +107,7 @@ export interface PoolBuildView {
     readonly endedAt?: string | undefined;
   };
   readonly push: "none" | "pushing" | "succeeded" | "failed";
-  readonly archs: readonly ArchBuild[];
+  readonly archs: readonly ArchitectureBuild[];
   readonly uncovered: readonly { readonly node: string; readonly arch: string }[];
   readonly nodes: { readonly total: number; readonly layered: number; readonly updated: number };
   /** `registry/repository@sha256:…`; empty: nothing is published. */

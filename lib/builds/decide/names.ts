@@ -1,7 +1,7 @@
 // Labels, annotations, names and condition types of image builds: those of the machine config operator, and Archway's
 // own.
 import { BUILD_POOL_LABEL } from "../../names.ts";
-import type { Arch } from "./observed.ts";
+import type { KnownArchitecture } from "../../arch.ts";
 
 /** Their Lease in Archway's namespace, and `source.component` of their events. */
 export const IMAGE_BUILD_NAMES = { lease: "archway-image-builds", eventSource: "archway-image-builds" } as const;
@@ -21,7 +21,7 @@ export const BuildLabel = {
   canonicalized: `${MCO_GROUP}/canonicalizedSecret`,
   originalSecret: `${MCO_GROUP}/originalSecretName`,
   /** Archway's own: the architecture, and the first 32 digits of the build key. */
-  arch: "archway.dev/arch",
+  architecture: "archway.dev/arch",
   buildKey: "archway.dev/build-key",
   /** On the copy of a secret: the resource version of the secret that it is a copy of. */
   secretVersion: "archway.dev/secret-version",
@@ -51,7 +51,7 @@ export const ArchwayAnnotation = {
   buildUid: "archway.dev/mosb-uid",
   pushSpec: "archway.dev/push-spec",
   /** On a MachineOSBuild: `amd64=Succeeded,arm64=Building`. */
-  archStatus: "archway.dev/arch-status",
+  architectureStatus: "archway.dev/arch-status",
   /** On a MachineOSBuild: architectures that are built anew. */
   forced: "archway.dev/force-arches",
   /** On a MachineOSConfig: `UID of the build that is replaced:architectures`, while a rebuild begins. */
@@ -60,7 +60,7 @@ export const ArchwayAnnotation = {
   indexOf: "archway.dev/index-of",
 } as const;
 
-export const ImageLabel = { buildKey: "archway.dev.build-key", arch: "archway.dev.arch" } as const;
+export const ImageLabel = { buildKey: "archway.dev.build-key", architecture: "archway.dev.arch" } as const;
 
 export const ConfigCondition = {
   anotherBuilder: "AnotherBuilderActive",
@@ -72,7 +72,7 @@ export const ConfigCondition = {
   seeded: "Seeded",
 } as const;
 
-export const BuildCondition = { archsComplete: "ArchBuildsComplete", published: "IndexPublished" } as const;
+export const BuildCondition = { architecturesComplete: "ArchBuildsComplete", published: "IndexPublished" } as const;
 
 export const IMAGE_BUILD_DEGRADED = "ImageBuildDegraded";
 
@@ -96,7 +96,7 @@ export const FOREGROUND_DELETION = "foregroundDeletion";
 /** Name of the pull secret that is used where the user names none. */
 export const GLOBAL_PULL_SECRET_COPY = "global-pull-secret-copy";
 
-export const CONTAINERFILE_ARCHITECTURES: Readonly<Record<string, Arch>> = {
+export const CONTAINERFILE_ARCHITECTURES: Readonly<Record<string, KnownArchitecture>> = {
   AMD64: "amd64",
   ARM64: "arm64",
   PPC64LE: "ppc64le",

@@ -5,11 +5,8 @@ import type { Node } from "../../vocabulary/node.ts";
 import type { KnownArchitecture } from "../../arch.ts";
 import type { ChildConfig, ChildImage } from "../../publishing/index/child.ts";
 
-/** An architecture that node images are built for, as GOARCH names it. */
-export type Arch = KnownArchitecture;
-
 export interface ContainerFile {
-  readonly arch: Arch | "NoArch";
+  readonly arch: KnownArchitecture | "NoArch";
   readonly content: string;
 }
 

@@ -1,13 +1,12 @@
 // The types of image builds: what is planned, and what is recorded of it.
 import * as z from "zod";
-import { KNOWN_ARCHITECTURES } from "../../arch.ts";
-import type { Arch } from "./observed.ts";
+import { KNOWN_ARCHITECTURES, type KnownArchitecture } from "../../arch.ts";
 
 /** Architectures in alphabetical order without duplicates. */
-export type ArchSet = readonly Arch[];
+export type ArchitectureSet = readonly KnownArchitecture[];
 
 export interface DetectedSet {
-  readonly set: ArchSet;
+  readonly set: ArchitectureSet;
   readonly source: "override" | "nodes" | "worker pool" | "control plane";
   /** Nodes of each architecture in the pool; expected ones of MachineSets have none. */
   readonly nodeCounts: Readonly<Record<string, number>>;
@@ -22,8 +21,8 @@ export interface DetectionFinding {
 /** `single`: the image is published as it is. `index`: an image index of all architectures. */
 export type BuildMode = "single" | "index";
 
-export interface ArchPlan {
-  readonly arch: Arch;
+export interface ArchitecturePlan {
+  readonly arch: KnownArchitecture;
   readonly buildKey: string;
   readonly job: string;
   readonly digestMap: string;
@@ -37,7 +36,7 @@ export interface ArchPlan {
 export interface BuildPlan {
   readonly kind: "plan";
   readonly mode: BuildMode;
-  readonly set: ArchSet;
+  readonly set: ArchitectureSet;
   /** Name of the MachineOSBuild, and the tag of what is published. */
   readonly name: string;
   readonly config: string;
@@ -47,7 +46,7 @@ export interface BuildPlan {
   readonly repository: string;
   /** `registry/repository` that Jobs push to: the same, or one for staging. */
   readonly jobRepository: string;
-  readonly builds: readonly ArchPlan[];
+  readonly builds: readonly ArchitecturePlan[];
   /** For the event of the build that begins. */
   readonly infos: readonly string[];
 }
@@ -83,7 +82,7 @@ const BUILD_FAILURE_REASONS = [
 
 export type BuildFailureReason = typeof BUILD_FAILURE_REASONS[number];
 
-export const ARCH_STATES = [
+export const ARCHITECTURE_STATES = [
   "Pending",
   "Reused",
   "Preparing",
@@ -93,7 +92,7 @@ export const ARCH_STATES = [
   "Interrupted",
 ] as const;
 
-export type ArchState = typeof ARCH_STATES[number];
+export type ArchitectureState = typeof ARCHITECTURE_STATES[number];
 
 const count = z.number().int().nonnegative();
 const maybe = { text: z.string().optional(), flag: z.boolean().optional() };
@@ -103,10 +102,10 @@ const loose = z.looseObject;
 type Named<T> = T extends unknown ? { readonly [K in keyof T as string extends K ? never : K]: T[K] } : never;
 
 /** What is recorded of one architecture's build; times are RFC 3339. */
-export const ArchBuild = loose({
+export const ArchitectureBuild = loose({
   arch: z.enum(KNOWN_ARCHITECTURES),
   buildKey: z.string(),
-  state: z.enum(ARCH_STATES),
+  state: z.enum(ARCHITECTURE_STATES),
   job: loose({ name: z.string(), uid: z.string() }).optional(),
   digest: maybe.text,
   mediaType: maybe.text,
@@ -138,7 +137,7 @@ export const ArchBuild = loose({
   base: maybe.text,
 }).readonly();
 
-export type ArchBuild = Named<z.infer<typeof ArchBuild>>;
+export type ArchitectureBuild = Named<z.infer<typeof ArchitectureBuild>>;
 
 export const IndexState = z.discriminatedUnion("kind", [
   loose({ kind: z.literal("absent") }),
@@ -161,7 +160,7 @@ export const IndexState = z.discriminatedUnion("kind", [
 export type IndexState = Named<z.infer<typeof IndexState>>;
 
 export interface BuildRecord {
-  readonly archs: readonly ArchBuild[];
+  readonly archs: readonly ArchitectureBuild[];
   readonly index: IndexState;
 }
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { BuildMetrics } from "../../../lib/builds/metrics.ts";
 import type { PoolBuildView } from "../../../lib/builds/decide/effects.ts";
-import type { ArchBuild } from "../../../lib/builds/decide/types.ts";
+import type { ArchitectureBuild } from "../../../lib/builds/decide/types.ts";
 
 const JOB = { name: "j", uid: "u" };
-const REUSED: ArchBuild = { arch: "amd64", buildKey: "k", state: "Reused", attempts: 0 };
-const RUNS: ArchBuild = {
+const REUSED: ArchitectureBuild = { arch: "amd64", buildKey: "k", state: "Reused", attempts: 0 };
+const RUNS: ArchitectureBuild = {
   ...{ arch: "arm64", buildKey: "k", state: "Building", attempts: 1, job: JOB },
   startedAt: "2026-01-01T00:00:00Z",
 };

@@ -8,7 +8,7 @@ import { parseMachineOSBuild, parseMachineOSConfig } from "../../../lib/builds/d
 import { parseDigestMap } from "../../../lib/builds/decide/parse/job.ts";
 import { planBuild } from "../../../lib/builds/decide/plan/plan.ts";
 import { createBuild } from "../../../lib/builds/decide/reconcile/create_build.ts";
-import type { ArchSet, BuildPlan } from "../../../lib/builds/decide/types.ts";
+import type { ArchitectureSet, BuildPlan } from "../../../lib/builds/decide/types.ts";
 import { listAt, objectAt, textAt, textMapAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { valueOf } from "../../lib/builds/decide/make.ts";
@@ -139,7 +139,7 @@ function drawGiven(draw: Draw): Given {
 const NOT_PLANNED = { refused: true };
 
 /** Ours of one build: undefined where it cannot be planned. */
-function planOf({ config, pool, rendered }: Given, set: ArchSet = ["amd64"]): BuildPlan | undefined {
+function planOf({ config, pool, rendered }: Given, set: ArchitectureSet = ["amd64"]): BuildPlan | undefined {
   const plan = planBuild({
     config: parseMachineOSConfig(config),
     pool: valueOf(parseBuildPool(pool)),

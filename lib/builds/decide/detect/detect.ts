@@ -5,7 +5,7 @@ import { entryOf, parseObject, textMapAt } from "../../../json.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
 import type { BuildMachineSet, BuildNode } from "../observed.ts";
-import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
+import type { ArchitectureSet, DetectedSet, DetectionFinding } from "../types.ts";
 import { CONTAINERFILE_ARCHITECTURES } from "../names.ts";
 import { type Labels, matchesSelector } from "../../../vocabulary/label_selector.ts";
 import { parseTime, renderExactTime } from "../../../vocabulary/time.ts";
@@ -35,10 +35,10 @@ export function detectArchitectures(input: DetectInput): DetectedSet {
   const all: readonly DetectionFinding[] = override === undefined
     ? findings
     : [{ kind: "InvalidOverride", message: override.fault.message }, ...findings];
-  const set = archSetOf([...Object.keys(nodeCounts), ...expectedOf(input)]);
+  const set = architectureSetOf([...Object.keys(nodeCounts), ...expectedOf(input)]);
   if (set.length > 0) return { set, source: "nodes", nodeCounts, findings: all };
   for (const [pool, source] of FALLBACKS) {
-    const others = archSetOf(Object.keys(countArchitectures(membersOf(pool, input))));
+    const others = architectureSetOf(Object.keys(countArchitectures(membersOf(pool, input))));
     if (others.length > 0) return { set: others, source, nodeCounts, findings: all };
   }
   return { set: [], source: "control plane", nodeCounts, findings: all };
@@ -71,7 +71,7 @@ function expectedOf({ pool, pools, machineSets, isMultiPayload }: DetectInput): 
 }
 
 /** The names among them that images are built for, sorted, without duplicates. */
-export function archSetOf(names: readonly string[]): ArchSet {
+export function architectureSetOf(names: readonly string[]): ArchitectureSet {
   return [...new Set(names)].filter(isKnownArchitecture).toSorted();
 }
 
@@ -94,11 +94,11 @@ function findingsOf(node: BuildNode): readonly DetectionFinding[] {
 const MAX_SHOWN = 40;
 
 /** Parses a list such as `ARM64, amd64`. One unknown word makes the whole override invalid. */
-function parseOverride(text: string): Parsed<ArchSet> {
+function parseOverride(text: string): Parsed<ArchitectureSet> {
   const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
   const names = words.map((word) => CONTAINERFILE_ARCHITECTURES[word.toUpperCase()]);
   const known = names.filter((name) => name !== undefined);
-  if (known.length === words.length && words.length > 0) return asParsed(archSetOf(known));
+  if (known.length === words.length && words.length > 0) return asParsed(architectureSetOf(known));
   const wrong = words.find((_, at) => names[at] === undefined)?.slice(0, MAX_SHOWN) ?? "";
   return unparsable(
     `Cannot take the architectures from the annotation: "${wrong}" is none of amd64, arm64, ppc64le and ` +
@@ -162,7 +162,7 @@ export function parseGoneSince(text = ""): GoneSince {
 /** The text to store for a pool. Only its `observedAt` changes while the nodes stay the same. */
 export function renderStoredSet(
   { set, detected, goneSince: before, nowMs }: {
-    readonly set: ArchSet;
+    readonly set: ArchitectureSet;
     readonly detected: DetectedSet;
     readonly goneSince: GoneSince;
     readonly nowMs: number;
@@ -188,20 +188,22 @@ function withoutTime(text: string): string | undefined {
 }
 
 interface EffectiveSetInput {
-  readonly detected: ArchSet;
-  readonly built: ArchSet;
+  readonly detected: ArchitectureSet;
+  readonly built: ArchitectureSet;
   readonly goneSince: GoneSince;
   readonly nowMs: number;
   readonly retainMs: number;
-  readonly isPublished: (set: ArchSet) => boolean;
+  readonly isPublished: (set: ArchitectureSet) => boolean;
 }
 
 /**
  * The set to plan for. An architecture without nodes stays for `retainMs`, and longer until another change needs a
  * build.
  */
-export function effectiveSet({ detected, built, goneSince, nowMs, retainMs, isPublished }: EffectiveSetInput): ArchSet {
-  const all = archSetOf([...detected, ...built]);
+export function effectiveSet(
+  { detected, built, goneSince, nowMs, retainMs, isPublished }: EffectiveSetInput,
+): ArchitectureSet {
+  const all = architectureSetOf([...detected, ...built]);
   if (all.length === detected.length || isPublished(all)) return all;
   const isGone = (arch: string): boolean => {
     const since = parseTime(goneSince[arch]);

@@ -8,7 +8,7 @@ import type { BuildEffect, SecretCopy } from "../effects.ts";
 import { renderContainerfile } from "../plan/containerfile.ts";
 import { DOCKER_CONFIG_JSON } from "../parse/secret.ts";
 import { BAD_CONTAINERFILE_EXIT_CODE, MAX_FAILED_PODS } from "../status/aggregate.ts";
-import type { ArchPlan } from "../types.ts";
+import type { ArchitecturePlan } from "../types.ts";
 import { BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../names.ts";
 import { childMeta, type JobInput, ownedBy, renderPod } from "./pod.ts";
 
@@ -59,7 +59,11 @@ function limitsOf(activeDeadlineSeconds: number): Partial<Wire<V1JobSpec>> {
 }
 
 function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly KubeObject[] {
-  const map = (name: string, content: Wire<Pick<V1ConfigMap, "data" | "binaryData">>, own?: ArchPlan): KubeObject => ({
+  const map = (
+    name: string,
+    content: Wire<Pick<V1ConfigMap, "data" | "binaryData">>,
+    own?: ArchitecturePlan,
+  ): KubeObject => ({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: childMeta(name, plan, facts, own),

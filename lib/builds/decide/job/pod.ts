@@ -6,7 +6,7 @@ import type { BuildFacts } from "../facts.ts";
 import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import type { RenderedConfig } from "../parse/machine_config.ts";
 import { objectNameOf } from "../optional_inputs.ts";
-import type { ArchPlan, BuildPlan } from "../types.ts";
+import type { ArchitecturePlan, BuildPlan } from "../types.ts";
 import BUILD_SCRIPT from "./build.sh" with { type: "text" };
 import DIGEST_SCRIPT from "./digest.sh" with { type: "text" };
 import { SHORT_KEY_LENGTH } from "../plan/build_keys.ts";
@@ -15,7 +15,7 @@ import { ArchwayAnnotation, BuildLabel, MCO_API_VERSION, MCO_GROUP, McoAnnotatio
 
 export interface JobInput {
   readonly plan: BuildPlan;
-  readonly arch: ArchPlan;
+  readonly arch: ArchitecturePlan;
   readonly build: MachineOSBuild;
   readonly rendered: RenderedConfig;
   readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optionalInputs" | "nodes" | "secretVersions">;
@@ -75,7 +75,7 @@ function digestProgram({ rendered, facts: { settings } }: JobInput): Pick<Wire<V
  * In the form that Kubernetes' `labels.ConvertSelectorToLabelsMap` parses, which the machine config operator's command
  * calls.
  */
-function labelText(plan: BuildPlan, arch: ArchPlan): string {
+function labelText(plan: BuildPlan, arch: ArchitecturePlan): string {
   return Object.entries(childLabels(plan, arch)).toSorted(([left], [right]) => left < right ? -1 : 1)
     .map(([key, value]) => `${key}=${value}`).join(",");
 }
@@ -158,14 +158,14 @@ export function buildLabels({ pool, rendered, config }: BuildPlan): Readonly<Rec
   return { [BuildLabel.pool]: pool, [BuildLabel.rendered]: rendered, [BuildLabel.config]: config };
 }
 
-export function childLabels(plan: BuildPlan, arch?: ArchPlan): Readonly<Record<string, string>> {
+export function childLabels(plan: BuildPlan, arch?: ArchitecturePlan): Readonly<Record<string, string>> {
   return {
     [BuildLabel.layering]: "",
     [BuildLabel.ephemeral]: "",
     ...buildLabels(plan),
     [BuildLabel.build]: plan.name,
     ...(arch === undefined || plan.mode === "single" ? {} : {
-      [BuildLabel.arch]: arch.arch,
+      [BuildLabel.architecture]: arch.arch,
       [BuildLabel.buildKey]: arch.buildKey.slice(0, SHORT_KEY_LENGTH),
     }),
   };
@@ -175,7 +175,7 @@ export function childMeta(
   name: string,
   plan: BuildPlan,
   { optionalInputs, settings: { namespace } }: Pick<BuildFacts, "optionalInputs" | "settings">,
-  arch?: ArchPlan,
+  arch?: ArchitecturePlan,
 ): ObjectMeta {
   return {
     name,

@@ -1,7 +1,7 @@
 // What can be known before any Job runs: inputs that cannot be built, images and rights that are missing.
 import { canonicalKernel, checkContainerfile, KERNEL_64K, unknownExtensions } from "../plan/containerfile.ts";
+import type { KnownArchitecture } from "../../../arch.ts";
 import {
-  type Arch,
   type BuildNode,
   questionKey,
   type RegistryAnswer,
@@ -13,7 +13,7 @@ import type { BuildFailureReason, BuildPlan } from "../types.ts";
 import type { AddedToleration, Taint } from "../../../vocabulary/taint.ts";
 
 interface PreflightFailure {
-  readonly arch: Arch;
+  readonly arch: KnownArchitecture;
   readonly reason: BuildFailureReason;
   readonly message: string;
 }
@@ -27,7 +27,7 @@ export type Preflight =
 interface PreflightInput {
   readonly plan: BuildPlan;
   readonly rendered: RenderedConfig;
-  readonly archs: readonly Arch[];
+  readonly archs: readonly KnownArchitecture[];
   readonly answers: ReadonlyMap<string, RegistryAnswer>;
 }
 
@@ -104,7 +104,7 @@ function registryFailures(
     return archs.map((arch) => ({ arch, reason: "PushDenied", message: answer.message }));
   }
   const { reference } = question;
-  const lacks = (arch: Arch, state: string): PreflightFailure => ({
+  const lacks = (arch: KnownArchitecture, state: string): PreflightFailure => ({
     arch,
     reason: "BaseImageLacksArchitecture",
     message:
@@ -127,7 +127,7 @@ const REPELLING_EFFECTS: readonly string[] = ["NoSchedule", "NoExecute"];
 const PROBLEM_TAINT = /^node(?:\.cloudprovider)?\.kubernetes\.io\//;
 
 export function nodesFor(
-  arch: Arch,
+  arch: KnownArchitecture,
   { nodes, toleratesDedicated }: { readonly nodes: readonly BuildNode[]; readonly toleratesDedicated: boolean },
 ): NodesFor {
   const own = nodes.filter(({ reportedArchitecture, os }) => reportedArchitecture === arch && os !== "windows");

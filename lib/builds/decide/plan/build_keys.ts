@@ -1,7 +1,7 @@
 // Keys of what is built: equal keys mean the same image. Names of secrets, the tag and the order of files are not in
 // them. The pool's UID is, so that clusters with the same repository neither reuse nor delete each other's images.
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
-import type { Arch } from "../observed.ts";
+import type { KnownArchitecture } from "../../../arch.ts";
 import type { MachineOSConfig } from "../parse/machine_os_config.ts";
 import type { RenderedConfig } from "../parse/machine_config.ts";
 import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./containerfile.ts";
@@ -17,12 +17,12 @@ interface BuildInputs extends Rendered {
   readonly v: 2;
   readonly pool: string;
   readonly template: number;
-  readonly arch: Arch;
+  readonly arch: KnownArchitecture;
   readonly containerfile: string | null;
 }
 
 export function buildInputs(
-  arch: Arch,
+  arch: KnownArchitecture,
   { config, pool, rendered, template = TEMPLATE_VERSION }: {
     readonly config: Pick<MachineOSConfig, "containerFiles">;
     readonly pool: Pick<MachineConfigPool, "uid">;

@@ -1,6 +1,7 @@
 // The Containerfile of one architecture: stages with configuration, extensions, kernel and CA bundle, then the user's
 // text.
-import type { Arch, ContainerFile } from "../observed.ts";
+import type { KnownArchitecture } from "../../../arch.ts";
+import type { ContainerFile } from "../observed.ts";
 import type { RenderedConfig } from "../parse/machine_config.ts";
 import { isAtLeast423 } from "./release.ts";
 
@@ -32,7 +33,7 @@ export function canonicalKernel(kernelType: string): string {
 }
 
 /** The user's Containerfile for an architecture: its own, else that for all (`NoArch`). Its lines end in LF. */
-export function resolveContainerfile(files: readonly ContainerFile[], arch: Arch): string | undefined {
+export function resolveContainerfile(files: readonly ContainerFile[], arch: KnownArchitecture): string | undefined {
   const file = files.find((one) => one.arch === arch) ?? files.find((one) => one.arch === "NoArch");
   return file?.content.replaceAll("\r\n", "\n");
 }

@@ -1,9 +1,9 @@
 // Plans what is to be built from a pool's configuration and architectures, whatever the order of these inputs.
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
-import type { Arch } from "../observed.ts";
+import type { KnownArchitecture } from "../../../arch.ts";
 import type { MachineOSBuild, MachineOSConfig } from "../parse/machine_os_config.ts";
 import type { RenderedConfig } from "../parse/machine_config.ts";
-import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
+import type { ArchitecturePlan, ArchitectureSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import { buildInputs, buildKeyOf, nameKeyOf, setKeyOf, SHORT_KEY_LENGTH } from "./build_keys.ts";
 import { mcoBuildName } from "./mco_build_name.ts";
@@ -14,7 +14,7 @@ export interface PlanInput {
   readonly config: MachineOSConfig;
   readonly pool: MachineConfigPool | undefined;
   readonly rendered: RenderedConfig | undefined;
-  readonly set: ArchSet;
+  readonly set: ArchitectureSet;
   readonly alwaysIndex: boolean;
   /** `registry/repository` for images that are to be joined; empty, or absent: that of the push spec. */
   readonly staging?: string;
@@ -55,14 +55,14 @@ interface CheckedInput extends PlanInput {
 function planOf(input: CheckedInput): BuildPlan {
   const { config, pool, rendered, set, mode, staging = "" } = input;
   const repository = cutReference(config.pushSpec).name;
-  const keys = set.map((arch): readonly [Arch, string] => [arch, buildKeyOf(buildInputs(arch, input))]);
+  const keys = set.map((arch): readonly [KnownArchitecture, string] => [arch, buildKeyOf(buildInputs(arch, input))]);
   const name = mode === "single"
     ? singleName(input)
     : `${config.meta.name}-${
       setKeyOf({ pool: config.pool, rendered: pool.rendered, repository, builds: Object.fromEntries(keys) })
         .slice(0, SHORT_KEY_LENGTH)
     }`;
-  const builds = keys.map(([arch, buildKey]): ArchPlan => {
+  const builds = keys.map(([arch, buildKey]): ArchitecturePlan => {
     const userText = resolveContainerfile(config.containerFiles, arch);
     return {
       arch,
@@ -93,7 +93,7 @@ function unusedFiles({ config, set }: Pick<PlanInput, "config" | "set">): readon
   );
 }
 
-type ObjectNames = Pick<ArchPlan, "job" | "digestMap" | "containerfileMap" | "tag">;
+type ObjectNames = Pick<ArchitecturePlan, "job" | "digestMap" | "containerfileMap" | "tag">;
 
 function mcoObjectNames(build: string): ObjectNames {
   return {
@@ -104,7 +104,7 @@ function mcoObjectNames(build: string): ObjectNames {
   };
 }
 
-function indexNames(config: string, arch: Arch, buildKey: string): ObjectNames {
+function indexNames(config: string, arch: KnownArchitecture, buildKey: string): ObjectNames {
   const key = `${nameKeyOf(config, buildKey)}-${arch}`;
   return {
     job: `ocl-${key}`,
@@ -123,8 +123,9 @@ function singleName({ config, pool, rendered, builds }: CheckedInput): string {
     meta.name === used && rendered === pool.rendered && pushSpec === `${cutReference(pushSpec).name}:${used}` &&
     !meta.isDeleting
   );
-  const isOfOneArch = current !== undefined && !Object.hasOwn(current.meta.annotations, ArchwayAnnotation.indexOf);
-  return isUnchanged && isOfOneArch ? current.meta.name : mcoBuildName({ config, pool, rendered });
+  const isOfOneArchitecture = current !== undefined &&
+    !Object.hasOwn(current.meta.annotations, ArchwayAnnotation.indexOf);
+  return isUnchanged && isOfOneArchitecture ? current.meta.name : mcoBuildName({ config, pool, rendered });
 }
 
 function whyNotRendered(pool: MachineConfigPool, rendered: RenderedConfig | undefined): string | undefined {

@@ -6,7 +6,7 @@ import type { MachineOSBuild, MachineOSConfig } from "../parse/machine_os_config
 import { BuildLabel, recordName } from "../names.ts";
 import { SHORT_KEY_LENGTH } from "../plan/build_keys.ts";
 import { cutReference, digestOf } from "../../../oci/reference.ts";
-import type { ArchBuild, BuildRecord } from "../types.ts";
+import type { ArchitectureBuild, BuildRecord } from "../types.ts";
 import { stateOfBuild } from "../status/aggregate.ts";
 
 export interface DeletionInput extends Pick<BuildFacts, "builds" | "records" | "nodes" | "digestsElsewhere"> {
@@ -87,14 +87,17 @@ export function imageDeletions(
     (one): readonly RegistryDeletion[] => {
       const { digest = "", from, isStaged } = one;
       if (digest === "" || digest === whole || live.has(digest) || from !== undefined && isStaged !== true) return [];
-      return [{ reference: `${from ?? repository}:${archTag(input.config.meta.name, one)}`, digest }];
+      return [{ reference: `${from ?? repository}:${architectureTag(input.config.meta.name, one)}`, digest }];
     },
   );
   return [...index, ...children];
 }
 
 /** The tag of one architecture's image: the recorded one, else that of the plan. */
-export function archTag(config: string, { arch, buildKey, tag }: Pick<ArchBuild, "arch" | "buildKey" | "tag">): string {
+export function architectureTag(
+  config: string,
+  { arch, buildKey, tag }: Pick<ArchitectureBuild, "arch" | "buildKey" | "tag">,
+): string {
   return tag ?? `${config}-${buildKey.slice(0, SHORT_KEY_LENGTH)}-${arch}`;
 }
 
@@ -105,7 +108,7 @@ export function stagedDeletions(
   return archs.flatMap((one): readonly RegistryDeletion[] => {
     const { isStaged, digest = "", from = "" } = one;
     if (isStaged !== true || digestsElsewhere.includes(digest)) return [];
-    return [{ reference: `${from}:${archTag(config, one)}`, digest }];
+    return [{ reference: `${from}:${architectureTag(config, one)}`, digest }];
   });
 }
 

@@ -6,8 +6,8 @@ import { annotationPatch, type BuildEffect, type BuildEvent, normal, statusPatch
 import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { canonical } from "../plan/build_keys.ts";
 import { aggregate, isHeldUp, isTerminal, isTransition, renderConditions, stateOfBuild } from "../status/aggregate.ts";
-import { renderArchStatus } from "../status/record.ts";
-import type { ArchBuild, ArchState, BuildRecord, MachineOSBuildState } from "../types.ts";
+import { renderArchitectureStatus } from "../status/record.ts";
+import type { ArchitectureBuild, ArchitectureState, BuildRecord, MachineOSBuildState } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { BuildSubject } from "./decision_part.ts";
@@ -25,7 +25,7 @@ export function buildStatusEffects({ build, plan, facts }: BuildSubject, record:
   const patch = changedStatusOf(build, record, facts);
   const single = plan.mode === "single" ? record.archs[0]?.job?.uid : undefined;
   const annotations = {
-    [ArchwayAnnotation.archStatus]: renderArchStatus(record.archs),
+    [ArchwayAnnotation.architectureStatus]: renderArchitectureStatus(record.archs),
     ...(single === undefined ? {} : { [McoAnnotation.jobUid]: single }),
   };
   const isCurrent = Object.entries(annotations).every(([key, value]) => current[key] === value);
@@ -97,7 +97,7 @@ const STATE_EVENTS: Readonly<Record<MachineOSBuildState, string>> = {
 };
 
 /** Reasons of events about an architecture's Job, by the state that the architecture reaches. */
-const JOB_EVENTS: Readonly<Partial<Record<ArchState, string>>> = {
+const JOB_EVENTS: Readonly<Partial<Record<ArchitectureState, string>>> = {
   Building: "JobStarted",
   Succeeded: "JobCompleted",
   Failed: "JobFailed",
@@ -108,7 +108,7 @@ export function buildEvents(build: MachineOSBuild, record: BuildRecord, before: 
   const { name } = build.meta;
   const { archs } = record;
   const changed = archs.filter(({ arch, state }) => before.archs.find((one) => one.arch === arch)?.state !== state);
-  const events = [...changed.flatMap((one) => archEvents(name, one)), ...waitEvents(name, record, before)];
+  const events = [...changed.flatMap((one) => architectureEvents(name, one)), ...waitEvents(name, record, before)];
   const [from, to] = [stateOfBuild(build), nextStateOf(build, record)];
   if (from === to) return events;
   const event = isBad(to)
@@ -117,11 +117,14 @@ export function buildEvents(build: MachineOSBuild, record: BuildRecord, before: 
   return [...events, ...(to === "Succeeded" ? publishedEvents(name, record) : []), event];
 }
 
-function isBad(state: ArchState | MachineOSBuildState): boolean {
+function isBad(state: ArchitectureState | MachineOSBuildState): boolean {
   return state === "Failed" || state === "Interrupted";
 }
 
-function archEvents(name: string, { arch, state, job, reason = "", message = "" }: ArchBuild): readonly BuildEvent[] {
+function architectureEvents(
+  name: string,
+  { arch, state, job, reason = "", message = "" }: ArchitectureBuild,
+): readonly BuildEvent[] {
   const jobReason = JOB_EVENTS[state];
   const ofJob = job === undefined || jobReason === undefined ? [] : [(isBad(state) ? warning : normal)(
     ["build", name],

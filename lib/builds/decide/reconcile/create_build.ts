@@ -1,11 +1,11 @@
 // The MachineOSBuild of a plan, and that of an image that was built beforehand.
 import { type Condition, isTrue } from "../../../vocabulary/condition.ts";
 import { annotationPatch, type BuildEffect, type BuildEvent, normal, statusPatch } from "../effects.ts";
-import { archSetOf } from "../detect/detect.ts";
+import { architectureSetOf } from "../detect/detect.ts";
 import type { OwnerReference } from "../../../k8s/types.ts";
 import { buildLabels } from "../job/pod.ts";
 import type { MachineOSBuild, MachineOSConfig } from "../parse/machine_os_config.ts";
-import type { ArchSet, BuildPlan } from "../types.ts";
+import type { ArchitectureSet, BuildPlan } from "../types.ts";
 import {
   ArchwayAnnotation,
   BLOCKING_POOL_CONDITIONS,
@@ -27,7 +27,7 @@ export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | 
 /** `forced`: architectures that are built anew. `labels`: added to those of every build. */
 export function createBuild(
   { facts, plan }: Pick<BuildSubject, "facts" | "plan">,
-  forced: ArchSet,
+  forced: ArchitectureSet,
   labels: Readonly<Record<string, string>> = {},
 ): DecisionPart {
   const { config } = facts;
@@ -59,8 +59,8 @@ export function createBuild(
   return decisionPart({ effects: [effect], events: [...poolChange(facts, plan), event] });
 }
 
-export function forcedOf({ meta }: MachineOSBuild): ArchSet {
-  return archSetOf((meta.annotations[ArchwayAnnotation.forced] ?? "").split(","));
+export function forcedOf({ meta }: MachineOSBuild): ArchitectureSet {
+  return architectureSetOf((meta.annotations[ArchwayAnnotation.forced] ?? "").split(","));
 }
 
 function poolChange({ config, builds }: BuildFacts, { pool, rendered }: BuildPlan): readonly BuildEvent[] {

@@ -6,7 +6,7 @@ import { cutReference, digestOf } from "../../../oci/reference.ts";
 import { decideDeletion, stagedDeletions } from "../publish/deletions.ts";
 import { questionKey, type RegistryAnswer } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
-import type { ArchBuild, BuildRecord } from "../types.ts";
+import type { ArchitectureBuild, BuildRecord } from "../types.ts";
 import { digestDeletions } from "./rebuild.ts";
 import { ASK_AGAIN_MS, type BuildSubject, type DecisionPart, decisionPart, joinParts } from "./decision_part.ts";
 import { isPreBuilt } from "./create_build.ts";
@@ -185,7 +185,7 @@ export function recordOfEnded({ facts, plan, build }: BuildSubject): BuildRecord
   const index = { kind: "published", reference, tag: build.meta.name } as const;
   if (plan.mode === "index") return isPreBuilt(build) ? { archs: [], index: { ...index, children: [] } } : undefined;
   const digest = digestOf(reference);
-  const archs = plan.builds.map(({ arch, buildKey }): ArchBuild => ({
+  const archs = plan.builds.map(({ arch, buildKey }): ArchitectureBuild => ({
     arch,
     buildKey,
     state: "Succeeded",

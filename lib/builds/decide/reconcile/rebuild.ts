@@ -3,12 +3,12 @@
 //
 //   annotation ─▶ 1 note which build is replaced, and which architectures ─▶ 2 delete it ─▶ 3 create it anew, marked with the
 //   architectures ─▶ 4 remove both annotations
-import type { Arch } from "../observed.ts";
+import type { KnownArchitecture } from "../../../arch.ts";
 import type { JobObservation } from "../parse/job.ts";
 import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { isDone, jobStateOf, stateOfBuild } from "../status/aggregate.ts";
-import { archSetOf } from "../detect/detect.ts";
-import type { ArchSet, BuildPlan, BuildRecord } from "../types.ts";
+import { architectureSetOf } from "../detect/detect.ts";
+import type { ArchitectureSet, BuildPlan, BuildRecord } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { ASK_AGAIN_MS, type BuildSubject, type DecisionPart, decisionPart } from "./decision_part.ts";
@@ -22,7 +22,7 @@ type Rebuild =
   | { readonly kind: "none"; readonly part: DecisionPart }
   | { readonly kind: "replacing"; readonly part: DecisionPart }
   /** The build is gone: it is to be created with these architectures marked. */
-  | { readonly kind: "create"; readonly forced: ArchSet };
+  | { readonly kind: "create"; readonly forced: ArchitectureSet };
 
 type RebuildSubject = BuildSubject<MachineOSBuild | undefined>;
 
@@ -33,7 +33,7 @@ export function decideRebuild(subject: RebuildSubject): Rebuild {
   const noted = annotations[ArchwayAnnotation.rebuilding];
   if (noted !== undefined) {
     const [uid, archs = ""] = noted.split(":");
-    if (build === undefined) return { kind: "create", forced: archSetOf(archs.split(",")) };
+    if (build === undefined) return { kind: "create", forced: architectureSetOf(archs.split(",")) };
     if (build.meta.uid === uid) return { kind: "replacing", part: replace(facts, build) };
     const cleared = { [McoAnnotation.rebuild]: null, [ArchwayAnnotation.rebuilding]: null };
     return { kind: "none", part: decisionPart({ effects: [annotationPatch("configs", { name }, cleared)] }) };
@@ -88,12 +88,12 @@ function replace(facts: BuildFacts, build: MachineOSBuild): DecisionPart {
 function selection(
   asked: string,
   { facts, plan, build }: RebuildSubject,
-): { readonly forced: ArchSet; readonly unknown: readonly string[] } {
+): { readonly forced: ArchitectureSet; readonly unknown: readonly string[] } {
   const words = asked.split(",").map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
   if (words.includes("all")) return { forced: plan.set, unknown: [] };
   if (words.length > 0) {
-    const isOwn = (word: string): word is Arch => plan.set.some((arch) => arch === word);
-    return { forced: archSetOf(words.filter(isOwn)), unknown: words.filter((word) => !isOwn(word)) };
+    const isOwn = (word: string): word is KnownArchitecture => plan.set.some((arch) => arch === word);
+    return { forced: architectureSetOf(words.filter(isOwn)), unknown: words.filter((word) => !isOwn(word)) };
   }
   if (build === undefined || stateOfBuild(build) === "Succeeded") return { forced: plan.set, unknown: [] };
   const done = buildRecordOf(facts, build).archs.filter(isDone).map(({ arch }) => arch);

@@ -10,13 +10,13 @@ import {
 import { annotationPatch, type BuildEffect } from "../effects.ts";
 import { planBuild } from "../plan/plan.ts";
 import { isDone, stateOfBuild } from "../status/aggregate.ts";
-import type { ArchSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
+import type { ArchitectureSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
 import { ArchwayAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 
 export interface ResolvedPlan {
   readonly detected: DetectedSet;
-  readonly set: ArchSet;
+  readonly set: ArchitectureSet;
   readonly plan: BuildPlan | PlanError;
   readonly effects: readonly BuildEffect[];
 }
@@ -33,7 +33,7 @@ export function resolvePlan(facts: BuildFacts): ResolvedPlan {
   });
   const text = facts.architecturesMap[config.pool];
   const goneSince = parseGoneSince(text);
-  const planFor = (set: ArchSet): BuildPlan | PlanError => {
+  const planFor = (set: ArchitectureSet): BuildPlan | PlanError => {
     const { pool, rendered, builds } = facts;
     const { alwaysIndex, stagingRepository: staging } = settings;
     return planBuild({ config, pool, rendered, builds, set, alwaysIndex, staging });
@@ -54,7 +54,7 @@ export function resolvePlan(facts: BuildFacts): ResolvedPlan {
 }
 
 /** The published build and its architectures; none where no record names them. */
-function builtSet({ config, builds, records }: BuildFacts): { readonly name: string; readonly set: ArchSet } {
+function builtSet({ config, builds, records }: BuildFacts): { readonly name: string; readonly set: ArchitectureSet } {
   const name = config.status.build ?? "";
   const build = builds.find(({ meta }) => meta.name === name);
   if (build === undefined || stateOfBuild(build) !== "Succeeded") return { name, set: [] };
@@ -66,7 +66,7 @@ function storeEffects(
   { pool, nowMs, config }: BuildFacts,
   { detected, set, goneSince, text }: {
     readonly detected: DetectedSet;
-    readonly set: ArchSet;
+    readonly set: ArchitectureSet;
     readonly goneSince: GoneSince;
     readonly text: string | undefined;
   },

@@ -3,7 +3,7 @@ import { mcoBuildName } from "../plan/mco_build_name.ts";
 import { cutReference } from "../../../oci/reference.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../observed.ts";
 import { isDone, stateOfBuild } from "../status/aggregate.ts";
-import type { ArchPlan } from "../types.ts";
+import type { ArchitecturePlan } from "../types.ts";
 import { ImageLabel } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { BuildSubject } from "./decision_part.ts";
@@ -32,7 +32,7 @@ interface Candidate {
   readonly base?: string | undefined;
 }
 
-export function decideReuse(arch: ArchPlan, { plan, facts }: PlanAndFacts): Reuse {
+export function decideReuse(arch: ArchitecturePlan, { plan, facts }: PlanAndFacts): Reuse {
   const refused: string[] = [];
   for (const candidate of candidatesOf(arch, { plan, facts })) {
     const question: RegistryQuestion = { kind: "image", reference: candidate.reference };
@@ -55,7 +55,7 @@ export function decideReuse(arch: ArchPlan, { plan, facts }: PlanAndFacts): Reus
 /** Why an image is not the one that is wanted; undefined: it is. */
 export function mismatchOf(
   { platform: { os, architecture }, labels, digest }: Pick<OneImage, "platform" | "labels" | "digest">,
-  { arch, buildKey }: Pick<ArchPlan, "arch" | "buildKey">,
+  { arch, buildKey }: Pick<ArchitecturePlan, "arch" | "buildKey">,
   { isUnlabelled, reference }: Pick<Candidate, "isUnlabelled" | "reference">,
 ): string | undefined {
   if (os !== "linux" || architecture !== arch) {
@@ -72,7 +72,7 @@ export function mismatchOf(
 const MAX_RECORDED = 3;
 
 /** Recorded images, then what tags name; those that need no copy from another repository before all others. */
-function candidatesOf(arch: ArchPlan, { plan, facts }: PlanAndFacts): readonly Candidate[] {
+function candidatesOf(arch: ArchitecturePlan, { plan, facts }: PlanAndFacts): readonly Candidate[] {
   const tagged = [plan.repository, plan.jobRepository].map((repository): Candidate => ({
     repository,
     reference: `${repository}:${arch.tag}`,
@@ -85,7 +85,7 @@ function candidatesOf(arch: ArchPlan, { plan, facts }: PlanAndFacts): readonly C
   );
 }
 
-function recorded({ arch, buildKey }: ArchPlan, { builds, records }: BuildFacts): readonly Candidate[] {
+function recorded({ arch, buildKey }: ArchitecturePlan, { builds, records }: BuildFacts): readonly Candidate[] {
   return records.flatMap(({ build, record }) =>
     record.archs.filter((one) => one.arch === arch && one.buildKey === buildKey && isDone(one)).flatMap((one) => {
       const owner = builds.find(({ meta }) => meta.name === build);

@@ -9,12 +9,12 @@ import { startJobs, withBase } from "./start_jobs.ts";
 import { canonical } from "../plan/build_keys.ts";
 import { isDone, isRunning } from "../status/aggregate.ts";
 import { EMPTY_INDEX, renderRecord } from "../status/record.ts";
-import type { ArchBuild, BuildRecord } from "../types.ts";
+import type { ArchitectureBuild, BuildRecord } from "../types.ts";
 import { buildEvents, buildStatusEffects } from "./build_status.ts";
 import { forcedOf } from "./create_build.ts";
 import { type BuildSubject, type DecisionPart, decisionPart, joinParts } from "./decision_part.ts";
-import { stepArch } from "./step_arch.ts";
-import { archTag } from "../publish/deletions.ts";
+import { stepArchitecture } from "./step_architecture.ts";
+import { architectureTag } from "../publish/deletions.ts";
 
 export function storedRecord({ records }: BuildFacts, { meta }: MachineOSBuild): StoredRecord | undefined {
   return records.find(({ name, buildUid }) => name === recordName(meta.name) && buildUid === meta.uid);
@@ -33,7 +33,7 @@ export function advanceBuild(
   const forced = forcedOf(build);
   const steps = plan.builds.map((arch) => {
     const isForced = forced.includes(arch.arch);
-    return stepArch(arch, before.archs.find((one) => one.arch === arch.arch), { ...subject, isForced });
+    return stepArchitecture(arch, before.archs.find((one) => one.arch === arch.arch), { ...subject, isForced });
   });
   const stepped = joinParts(steps.map((step) => step.part));
   if (stepped.questions.length > 0) return { record: before, part: stepped };
@@ -64,7 +64,7 @@ export function recordEffects(
   return [{ kind: "write record", object, previousVersion: stored?.resourceVersion }];
 }
 
-function cancelEffects(archs: readonly ArchBuild[], { settings, jobs }: BuildFacts): readonly BuildEffect[] {
+function cancelEffects(archs: readonly ArchitectureBuild[], { settings, jobs }: BuildFacts): readonly BuildEffect[] {
   if (!settings.cancelSiblings || !archs.some(({ state }) => state === "Failed")) return [];
   return archs.filter(isRunning).flatMap(({ job }): readonly BuildEffect[] => {
     const existing = jobs.find(({ meta }) => meta.uid === job?.uid && !meta.isDeleting);
@@ -140,7 +140,7 @@ export function publishEffect({ plan, build }: BuildSubject, { archs }: BuildRec
       const { arch, digest, from, buildKey, isStaged } = one;
       if (digest === undefined) return [];
       const reference = `${from ?? plan.repository}@${digest}`;
-      const own = isStaged === true ? { tag: `${archTag(plan.config, one)}${suffix}` } : {};
+      const own = isStaged === true ? { tag: `${architectureTag(plan.config, one)}${suffix}` } : {};
       return [{ arch, reference, buildKey, isUnlabelled, ...own }];
     }),
   };

@@ -5,21 +5,31 @@ import { nodesFor, preflight } from "../job/preflight.ts";
 import { questionKey, type RegistryAnswer } from "../observed.ts";
 import type { RenderedConfig } from "../parse/machine_config.ts";
 import { isRunning } from "../status/aggregate.ts";
-import type { ArchBuild, ArchPlan } from "../types.ts";
+import type { ArchitectureBuild, ArchitecturePlan } from "../types.ts";
 import { ASK_AGAIN_MS, type BuildSubject, type DecisionPart, decisionPart, joinParts } from "./decision_part.ts";
-import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistryWait } from "./step_arch.ts";
+import {
+  type ArchitectureStep,
+  failedBuild,
+  waitForNode,
+  waitForRegistry,
+  withoutRegistryWait,
+} from "./step_architecture.ts";
 import { cutReference } from "../../../oci/reference.ts";
 import { normal } from "../effects.ts";
 
 export interface StartedJobs {
-  readonly archs: readonly ArchBuild[];
+  readonly archs: readonly ArchitectureBuild[];
   readonly part: DecisionPart;
 }
 
-type Outcome = Pick<ArchStep, "next" | "part">;
+type Outcome = Pick<ArchitectureStep, "next" | "part">;
 
 /** `steps`: one for each architecture of the plan, in its order. */
-export function startJobs(subject: BuildSubject, configured: RenderedConfig, steps: readonly ArchStep[]): StartedJobs {
+export function startJobs(
+  subject: BuildSubject,
+  configured: RenderedConfig,
+  steps: readonly ArchitectureStep[],
+): StartedJobs {
   const { plan, facts } = subject;
   const archs = steps.map(({ next }) => next);
   const rendered = withBase(configured, archs);
@@ -38,7 +48,7 @@ export function startJobs(subject: BuildSubject, configured: RenderedConfig, ste
       return {
         archs: archs.map((one) => {
           const failure = judged.failures.find(({ arch }) => arch === one.arch);
-          return failure === undefined ? one : failedArch(one, failure, facts);
+          return failure === undefined ? one : failedBuild(one, failure, facts);
         }),
         part: decisionPart(),
       };
@@ -51,12 +61,16 @@ export function startJobs(subject: BuildSubject, configured: RenderedConfig, ste
 }
 
 /** Records the base image before the first Job, so that all Jobs build from the same one, also after a restart. */
-function recordBase(steps: readonly ArchStep[], base: string | undefined, { nowMs }: BuildFacts): StartedJobs {
+function recordBase(steps: readonly ArchitectureStep[], base: string | undefined, { nowMs }: BuildFacts): StartedJobs {
   const archs = steps.map(({ next, wantsJob }) => wantsJob ? { ...withoutRegistryWait(next), base } : next);
   return { archs, part: decisionPart({ wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
-function startOnNodes(subject: BuildSubject, rendered: RenderedConfig, steps: readonly ArchStep[]): StartedJobs {
+function startOnNodes(
+  subject: BuildSubject,
+  rendered: RenderedConfig,
+  steps: readonly ArchitectureStep[],
+): StartedJobs {
   const { maxParallel } = subject.facts.settings;
   let free = (maxParallel === 0 ? Infinity : maxParallel) - steps.filter(({ next }) => isRunning(next)).length;
   const outcomes = steps.map(({ next: waited, wantsJob }): Outcome => {
@@ -70,7 +84,12 @@ function startOnNodes(subject: BuildSubject, rendered: RenderedConfig, steps: re
   return { archs: outcomes.map(({ next }) => next), part: joinParts(outcomes.map((outcome) => outcome.part)) };
 }
 
-function startOne(arch: ArchPlan, before: ArchBuild, subject: BuildSubject, rendered: RenderedConfig): Outcome {
+function startOne(
+  arch: ArchitecturePlan,
+  before: ArchitectureBuild,
+  subject: BuildSubject,
+  rendered: RenderedConfig,
+): Outcome {
   const { facts, plan, build } = subject;
   const { nodes, settings, nowMs } = facts;
   const suitable = nodesFor(arch.arch, { nodes, toleratesDedicated: settings.tolerateDedicated });
@@ -86,7 +105,7 @@ function startOne(arch: ArchPlan, before: ArchBuild, subject: BuildSubject, rend
   return { next, part: decisionPart({ effects: [effect], events, wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
-export function withBase(rendered: RenderedConfig, archs: readonly Pick<ArchBuild, "base">[]): RenderedConfig {
+export function withBase(rendered: RenderedConfig, archs: readonly Pick<ArchitectureBuild, "base">[]): RenderedConfig {
   const base = archs.find((one) => one.base !== undefined)?.base;
   return base === undefined ? rendered : { ...rendered, osImageURL: base };
 }

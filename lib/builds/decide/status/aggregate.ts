@@ -1,29 +1,35 @@
 // From the states of the architectures to the state of the whole build.
-import type { ArchBuild, ArchState, BuildFailureReason, IndexState, MachineOSBuildState } from "../types.ts";
+import type {
+  ArchitectureBuild,
+  ArchitectureState,
+  BuildFailureReason,
+  IndexState,
+  MachineOSBuildState,
+} from "../types.ts";
 import { type Condition, isTrue, type NewCondition, withTime } from "../../../vocabulary/condition.ts";
 import type { JobObservation } from "../parse/job.ts";
 import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { BuildCondition } from "../names.ts";
 
-const RUNNING: readonly ArchState[] = ["Preparing", "Building"];
-const DONE: readonly ArchState[] = ["Succeeded", "Reused"];
+const RUNNING: readonly ArchitectureState[] = ["Preparing", "Building"];
+const DONE: readonly ArchitectureState[] = ["Succeeded", "Reused"];
 
-export function isDone({ state }: Pick<ArchBuild, "state">): boolean {
+export function isDone({ state }: Pick<ArchitectureBuild, "state">): boolean {
   return DONE.includes(state);
 }
 
-export function isRunning({ state }: Pick<ArchBuild, "state">): boolean {
+export function isRunning({ state }: Pick<ArchitectureBuild, "state">): boolean {
   return RUNNING.includes(state);
 }
 
 /** Whether its message, if it has one, says what it waits for. */
-export function isHeldUp(one: Pick<ArchBuild, "state" | "unansweredSince">): boolean {
+export function isHeldUp(one: Pick<ArchitectureBuild, "state" | "unansweredSince">): boolean {
   return isRunning(one) || one.state === "Pending" && one.unansweredSince !== undefined;
 }
 
 /** The state of a build. Succeeded only where every architecture is done and the whole is published. */
-export function aggregate(archs: readonly Pick<ArchBuild, "state">[], index: IndexState): MachineOSBuildState {
-  const has = (state: ArchState): boolean => archs.some((one) => one.state === state);
+export function aggregate(archs: readonly Pick<ArchitectureBuild, "state">[], index: IndexState): MachineOSBuildState {
+  const has = (state: ArchitectureState): boolean => archs.some((one) => one.state === state);
   if (archs.every(({ state }) => state === "Pending")) return "initial";
   if (archs.every(isDone)) {
     return index.kind === "published" ? "Succeeded" : index.kind === "failed" ? "Failed" : "Building";
@@ -113,7 +119,7 @@ interface ConditionsInput {
   readonly state: MachineOSBuildState;
   /** One sentence for the condition of the state; empty: the usual one. */
   readonly message: string;
-  readonly archs: readonly ArchBuild[];
+  readonly archs: readonly ArchitectureBuild[];
   readonly index: IndexState;
   readonly previous: readonly Condition[];
   readonly nowMs: number;
@@ -134,7 +140,7 @@ export function renderConditions(input: ConditionsInput): readonly Condition[] {
   const isPublished = index.kind === "published";
   const own: readonly NewCondition[] = [
     {
-      type: BuildCondition.archsComplete,
+      type: BuildCondition.architecturesComplete,
       status: isComplete ? "True" : "False",
       reason: isComplete ? "AllArchitectures" : silent.length > 0 ? "RegistryUnavailable" : "Waiting",
       message: `${done} of ${archs.length} architectures are done.${waits}`,

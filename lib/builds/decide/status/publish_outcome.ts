@@ -1,8 +1,8 @@
 // What an attempt to publish means for the record: published, another attempt later, an architecture anew, or the end.
-import type { Arch } from "../observed.ts";
+import type { KnownArchitecture } from "../../../arch.ts";
 import { assertNever } from "../../../parsed.ts";
 import type { PublishOutcome } from "../effects.ts";
-import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
+import type { ArchitectureBuild, BuildRecord, IndexState } from "../types.ts";
 
 export const MAX_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 2_000;
@@ -22,14 +22,14 @@ export function withPublishOutcome(
     case "tag immutable":
       return { ...record, index: nextAttempt(record.index, outcome, { tag, nowMs }) };
     case "lost":
-      return withArch(record, outcome.arch, (one) => lost(one, outcome.message));
+      return withArchitecture(record, outcome.arch, (one) => lost(one, outcome.message));
     case "failed": {
       const { arch, reason, message } = outcome;
       if (arch === undefined) {
         const denied = reason === "PushDenied" ? { deniedVersion: pushVersion } : {};
         return { ...record, index: { kind: "failed", reason, message, ...denied } };
       }
-      return withArch(record, arch, (one) => ({ ...one, state: "Failed", reason, message }));
+      return withArchitecture(record, arch, (one) => ({ ...one, state: "Failed", reason, message }));
     }
     default:
       return assertNever(outcome);
@@ -37,13 +37,17 @@ export function withPublishOutcome(
 }
 
 /** A lost image is built once more. When that one is lost as well, the architecture has failed. */
-function lost(one: ArchBuild, message: string): ArchBuild {
+function lost(one: ArchitectureBuild, message: string): ArchitectureBuild {
   if (one.wasLost === true) return { ...one, state: "Failed", reason: "ImageLost", message };
   const { arch, buildKey, attempts, job } = one;
   return { arch, buildKey, attempts, job, state: "Pending", wasLost: true };
 }
 
-function withArch(record: BuildRecord, arch: Arch, change: (one: ArchBuild) => ArchBuild): BuildRecord {
+function withArchitecture(
+  record: BuildRecord,
+  arch: KnownArchitecture,
+  change: (one: ArchitectureBuild) => ArchitectureBuild,
+): BuildRecord {
   return { archs: record.archs.map((one) => one.arch === arch ? change(one) : one), index: { kind: "absent" } };
 }
 

@@ -5,7 +5,7 @@ import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { entryOf, parseObject, textMapAt } from "../../../json.ts";
 import type { KubeObject, Wire } from "../../../k8s/types.ts";
 import type { MachineOSBuild } from "../parse/machine_os_config.ts";
-import { ArchBuild, type BuildRecord, IndexState } from "../types.ts";
+import { ArchitectureBuild, type BuildRecord, IndexState } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel, McoAnnotation, recordName } from "../names.ts";
 import type { StoredRecord } from "../facts.ts";
 
@@ -18,8 +18,8 @@ export function parseStoredRecord(object: KubeObject): StoredRecord | undefined 
   const build = entryOf(meta.labels, BuildLabel.build) ?? "";
   if (build === "" || meta.name !== recordName(build)) return undefined;
   const data = textMapAt(object, "data") ?? {};
-  const archs = KNOWN_ARCHITECTURES.flatMap((key): readonly ArchBuild[] => {
-    const { data: one } = ArchBuild.safeParse(parseObject(entryOf(data, key) ?? ""));
+  const archs = KNOWN_ARCHITECTURES.flatMap((key): readonly ArchitectureBuild[] => {
+    const { data: one } = ArchitectureBuild.safeParse(parseObject(entryOf(data, key) ?? ""));
     return one?.arch === key ? [one] : [];
   });
   const { data: index = EMPTY_INDEX } = IndexState.safeParse(parseObject(entryOf(data, INDEX_KEY) ?? ""));
@@ -61,6 +61,6 @@ export function renderRecord(
   } satisfies Wire<V1ConfigMap>;
 }
 
-export function renderArchStatus(archs: readonly ArchBuild[]): string {
+export function renderArchitectureStatus(archs: readonly ArchitectureBuild[]): string {
   return archs.map(({ arch, state }) => `${arch}=${state}`).join(",");
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { PublishOutcome } from "../../../../lib/builds/decide/effects.ts";
-import type { Arch } from "../../../../lib/builds/decide/observed.ts";
 import type { BuildFailureReason } from "../../../../lib/builds/decide/types.ts";
 import { listAt, objectAt, textAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
@@ -101,7 +100,12 @@ type Course = readonly [
 const message = "the registry's words";
 const TRANSIENT = { kind: "retry", message } as const;
 const LOST = { kind: "lost", arch: "arm64", message } as const;
-const fails = (reason: BuildFailureReason, arch?: Arch): PublishOutcome => ({ kind: "failed", reason, message, arch });
+const fails = (reason: BuildFailureReason, arch?: "arm64"): PublishOutcome => ({
+  kind: "failed",
+  reason,
+  message,
+  arch,
+});
 const PUBLICATIONS: readonly Course[] = [
   ["P-117 the registry is busy for a moment", "published", [TRANSIENT, TRANSIENT], MINUTE],
   ["the registry stays busy", "RegistryUnavailable", Array.from({ length: 20 }, () => TRANSIENT), 5 * MINUTE],

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { renderJob } from "../../../../../lib/builds/decide/job/job_object.ts";
 import { nodesFor, type Preflight, preflight } from "../../../../../lib/builds/decide/job/preflight.ts";
-import { type Arch, questionKey, type RegistryAnswer } from "../../../../../lib/builds/decide/observed.ts";
+import { questionKey, type RegistryAnswer } from "../../../../../lib/builds/decide/observed.ts";
+import type { ArchitectureSet } from "../../../../../lib/builds/decide/types.ts";
 import { parseMachineOSBuild } from "../../../../../lib/builds/decide/parse/machine_os_config.ts";
 import { checkContainerfile, renderContainerfile } from "../../../../../lib/builds/decide/plan/containerfile.ts";
 import { McoAnnotation } from "../../../../../lib/builds/decide/names.ts";
@@ -78,7 +79,7 @@ Deno.test("O-038 renderContainerfile() ends with the user's text", () => {
 });
 
 interface JobGiven {
-  readonly set?: readonly Arch[];
+  readonly set?: ArchitectureSet;
   readonly config?: RawConfig;
   readonly nodes?: readonly RawNode[];
   readonly optional?: readonly OptionalInput[];
@@ -272,7 +273,7 @@ const GOOD: RegistryAnswer = { kind: "platforms", architectures: ["amd64", "arm6
 interface Check {
   readonly rendered?: RawRendered;
   readonly config?: RawConfig;
-  readonly set?: readonly Arch[];
+  readonly set?: ArchitectureSet;
   readonly base?: RegistryAnswer;
   readonly push?: RegistryAnswer;
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Arch } from "../../../../../lib/builds/decide/observed.ts";
 import { buildInputs, buildKeyOf } from "../../../../../lib/builds/decide/plan/build_keys.ts";
 import { mcoBuildName } from "../../../../../lib/builds/decide/plan/mco_build_name.ts";
 import { renderContainerfile } from "../../../../../lib/builds/decide/plan/containerfile.ts";
@@ -10,7 +9,7 @@ import { planBuild, type PlanInput } from "../../../../../lib/builds/decide/plan
 import { isRecordable } from "../../../../../lib/builds/decide/job/preflight.ts";
 import { cutReference } from "../../../../../lib/oci/reference.ts";
 import { preBuiltImage } from "../../../../../lib/builds/decide/reconcile/create_build.ts";
-import type { BuildPlan } from "../../../../../lib/builds/decide/types.ts";
+import type { ArchitectureSet, BuildPlan } from "../../../../../lib/builds/decide/types.ts";
 import {
   configOf,
   NO_ARCH,
@@ -26,7 +25,7 @@ import {
 } from "../make.ts";
 import { parseRenderedConfig } from "../../../../../lib/builds/decide/parse/machine_config.ts";
 
-const BOTH: readonly Arch[] = ["amd64", "arm64"];
+const BOTH: ArchitectureSet = ["amd64", "arm64"];
 const ARM64 = { containerfileArch: "ARM64", content: "FROM configs\nRUN arm\n" };
 const AMD64 = { containerfileArch: "AMD64", content: "FROM configs\nRUN amd\n" };
 
@@ -35,7 +34,7 @@ function keys(given: PlanGiven = {}): Readonly<Record<string, string>> {
 }
 
 /** Architectures whose key changes, and whether the name of the build does. */
-type Change = readonly [name: string, keys: readonly Arch[], renames: boolean, after: PlanGiven, before?: PlanGiven];
+type Change = readonly [name: string, keys: ArchitectureSet, renames: boolean, after: PlanGiven, before?: PlanGiven];
 
 const texts = (...files: NonNullable<RawConfig["files"]>): PlanGiven => ({ config: { files } });
 const renders = (rendered: RawRendered): PlanGiven => ({ rendered });
@@ -84,7 +83,7 @@ for (const [name, changed, renames, after, before = {}] of CHANGES) {
 Deno.test("P-020 P-021 P-022 P-027 P-036 planBuild() depends on no order and no name of a secret", () => {
   const shuffled = <T>(all: readonly T[]): fc.Arbitrary<T[]> =>
     fc.shuffledSubarray([...all], { minLength: all.length, maxLength: all.length });
-  const all: readonly Arch[] = ["amd64", "arm64", "ppc64le", "s390x"];
+  const all: ArchitectureSet = ["amd64", "arm64", "ppc64le", "s390x"];
   const files = [NO_ARCH, ARM64, AMD64, { containerfileArch: "S390X", content: "FROM z\n" }];
   const extensions = ["wasm", "usbguard", "kerberos"];
   const usual = planOf({ set: all, config: { files }, rendered: { extensions } });
@@ -106,7 +105,7 @@ Deno.test("P-031 planBuild() says that a text for an absent architecture is not 
 });
 
 Deno.test("P-033 planBuild() refuses names that leave no room, before anything is made", () => {
-  const named = (length: number, set: readonly Arch[]): string => {
+  const named = (length: number, set: ArchitectureSet): string => {
     const name = "n".repeat(length);
     const planned = planBuild(planInput({ config: { name, pool: name }, pool: poolObject({ name }), set }));
     return planned.kind === "error" ? planned.reason : planned.mode;
@@ -117,7 +116,7 @@ Deno.test("P-033 planBuild() refuses names that leave no room, before anything i
 
 Deno.test("P-034 every name fits: names of objects and labels in 63 characters, tags in 128", () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9]{0,23}$/);
-  const sets = fc.constantFrom<readonly Arch[]>(["s390x"], BOTH, ["amd64", "arm64", "ppc64le", "s390x"]);
+  const sets = fc.constantFrom<ArchitectureSet>(["s390x"], BOTH, ["amd64", "arm64", "ppc64le", "s390x"]);
   fc.assert(
     fc.property(name, sets, fc.string(), (name, set, content) => {
       const files = [{ content }];

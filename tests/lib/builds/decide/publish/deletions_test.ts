@@ -8,7 +8,7 @@ import {
   surplusBuilds,
 } from "../../../../../lib/builds/decide/publish/deletions.ts";
 import { uncoveredMessage, uncoveredNodes } from "../../../../../lib/builds/decide/detect/detect.ts";
-import type { ArchBuild } from "../../../../../lib/builds/decide/types.ts";
+import type { ArchitectureBuild } from "../../../../../lib/builds/decide/types.ts";
 import type { StoredRecord } from "../../../../../lib/builds/decide/facts.ts";
 import { configOf, nodeOf, poolObject, rawBuild } from "../make.ts";
 
@@ -27,7 +27,7 @@ function build(name: string, age: number): MachineOSBuild {
 
 /** Its record: `children` are names of images by architecture. */
 function record(name: string, children: readonly string[]): StoredRecord {
-  const archs = children.map((child, at): ArchBuild => ({
+  const archs = children.map((child, at): ArchitectureBuild => ({
     arch: at === 0 ? "amd64" : "arm64",
     buildKey: child.padEnd(64, "0"),
     state: "Succeeded",

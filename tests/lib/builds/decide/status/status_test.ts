@@ -13,9 +13,9 @@ import {
 import { MAX_ATTEMPTS, nextTag, withPublishOutcome } from "../../../../../lib/builds/decide/status/publish_outcome.ts";
 import { parseStoredRecord, renderRecord } from "../../../../../lib/builds/decide/status/record.ts";
 import {
-  ARCH_STATES,
-  type ArchBuild,
-  type ArchState,
+  ARCHITECTURE_STATES,
+  type ArchitectureBuild,
+  type ArchitectureState,
   type BuildRecord,
   type IndexState,
   type MachineOSBuildState,
@@ -61,11 +61,12 @@ const ABSENT: IndexState = { kind: "absent" };
 const PUBLISHED: IndexState = { kind: "published", reference: "r@d", tag: "t", children: [] };
 const BROKEN: IndexState = { kind: "failed", reason: "PushDenied", message: "no" };
 
-function aggregated(archs: readonly ArchState[], index: IndexState = ABSENT): MachineOSBuildState {
+function aggregated(archs: readonly ArchitectureState[], index: IndexState = ABSENT): MachineOSBuildState {
   return aggregate(archs.map((state) => ({ state })), index);
 }
 
-const TABLE: readonly (readonly [archs: readonly ArchState[], state: MachineOSBuildState, index?: IndexState])[] = [
+type Row = readonly [archs: readonly ArchitectureState[], state: MachineOSBuildState, index?: IndexState];
+const TABLE: readonly Row[] = [
   [["Pending", "Pending"], "initial"],
   [["Pending", "Preparing"], "Prepared"],
   [["Preparing", "Preparing"], "Prepared"],
@@ -98,7 +99,7 @@ for (const [archs, state, index = ABSENT] of TABLE) {
 }
 
 Deno.test("P-060 aggregate() says Succeeded only when all is done and published, and ends only when nothing runs", () => {
-  const states = fc.array(fc.constantFrom(...ARCH_STATES), { minLength: 1, maxLength: 4 });
+  const states = fc.array(fc.constantFrom(...ARCHITECTURE_STATES), { minLength: 1, maxLength: 4 });
   fc.assert(fc.property(states, fc.constantFrom(ABSENT, PUBLISHED, BROKEN), (archs, index) => {
     const state = aggregated(archs, index);
     const done = archs.every((one) => one === "Succeeded" || one === "Reused");
@@ -119,7 +120,7 @@ for (const from of ALL) {
   }
 }
 
-const DONE: ArchBuild = { arch: "amd64", buildKey: "k", state: "Succeeded", attempts: 1, digest: "sha256:a" };
+const DONE: ArchitectureBuild = { arch: "amd64", buildKey: "k", state: "Succeeded", attempts: 1, digest: "sha256:a" };
 const RECORD: BuildRecord = { archs: [DONE, { ...DONE, arch: "arm64", job: { name: "j", uid: "u" } }], index: ABSENT };
 const AT = { tag: "t", nowMs: 1_000_000, pushVersion: "1" };
 const message = "the registry's words";
@@ -144,7 +145,7 @@ Deno.test("P-136 withPublishOutcome() builds an image once more that is gone, an
   const gone = { kind: "lost", arch: "arm64", message } as const;
   const once = withPublishOutcome(RECORD, gone, AT);
   assert.deepEqual(once.archs.map(({ state }) => state), ["Succeeded", "Pending"]);
-  const again = { ...once, archs: once.archs.map((one): ArchBuild => ({ ...one, state: "Succeeded" })) };
+  const again = { ...once, archs: once.archs.map((one): ArchitectureBuild => ({ ...one, state: "Succeeded" })) };
   const [, arm] = withPublishOutcome(again, gone, AT).archs;
   assert.deepEqual([arm?.state, arm?.reason], ["Failed", "ImageLost"]);
 });
@@ -186,7 +187,7 @@ Deno.test("a record survives its ConfigMap, whatever is in it, also what a later
   const text = fc.option(fc.string(), { nil: undefined });
   const count = fc.nat();
   const one = fc.record({
-    state: fc.constantFrom(...ARCH_STATES),
+    state: fc.constantFrom(...ARCHITECTURE_STATES),
     buildKey: fc.stringMatching(/^[0-9a-f]{64}$/),
     attempts: count,
     digest: text,

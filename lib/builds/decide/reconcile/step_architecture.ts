@@ -8,7 +8,7 @@ import { questionKey, type RegistryWait, type StartingPod } from "../observed.ts
 import type { JobObservation } from "../parse/job.ts";
 import { missingInputs } from "../optional_inputs.ts";
 import { jobStateOf } from "../status/aggregate.ts";
-import type { ArchBuild, ArchPlan, BuildFailureReason } from "../types.ts";
+import type { ArchitectureBuild, ArchitecturePlan, BuildFailureReason } from "../types.ts";
 import { ASK_AGAIN_MS, type BuildSubject, type DecisionPart, decisionPart } from "./decision_part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
 import { deletion, normal, warning } from "../effects.ts";
@@ -19,11 +19,11 @@ interface StepContext extends BuildSubject {
 
 interface JobContext extends BuildSubject {
   readonly job: JobObservation;
-  readonly unanswered?: Pick<ArchBuild, "message" | "unansweredSince">;
+  readonly unanswered?: Pick<ArchitectureBuild, "message" | "unansweredSince">;
 }
 
-export interface ArchStep {
-  readonly next: ArchBuild;
+export interface ArchitectureStep {
+  readonly next: ArchitectureBuild;
   readonly wantsJob: boolean;
   readonly part: DecisionPart;
 }
@@ -31,9 +31,13 @@ export interface ArchStep {
 /** Wait (ms) for a Job's digest after the Job has ended. */
 const DIGEST_WAIT_MS = 6_000;
 
-export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, context: StepContext): ArchStep {
+export function stepArchitecture(
+  arch: ArchitecturePlan,
+  previous: ArchitectureBuild | undefined,
+  context: StepContext,
+): ArchitectureStep {
   const { facts, build } = context;
-  const fresh: ArchBuild = { arch: arch.arch, buildKey: arch.buildKey, state: "Pending", attempts: 0 };
+  const fresh: ArchitectureBuild = { arch: arch.arch, buildKey: arch.buildKey, state: "Pending", attempts: 0 };
   const before = previous?.buildKey === arch.buildKey ? previous : fresh;
   const job = facts.jobs.find(({ meta }) => meta.name === arch.job);
   switch (before.state) {
@@ -53,25 +57,25 @@ export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, contex
   }
 }
 
-function stay(next: ArchBuild, given: Partial<DecisionPart> = {}): ArchStep {
+function stay(next: ArchitectureBuild, given: Partial<DecisionPart> = {}): ArchitectureStep {
   return { next, wantsJob: false, part: decisionPart(given) };
 }
 
-export function failedArch(
-  one: ArchBuild,
+export function failedBuild(
+  one: ArchitectureBuild,
   { reason, message = one.message }: { readonly reason: BuildFailureReason; readonly message?: string },
   { nowMs, secretVersions }: Pick<BuildFacts, "nowMs" | "secretVersions">,
-): ArchBuild {
+): ArchitectureBuild {
   const denied = reason === "PushDenied" ? { deniedVersion: secretVersions.push } : {};
   return { ...one, ...denied, state: "Failed", reason, message, finishedAt: renderTime(nowMs) };
 }
 
-function interrupted(before: ArchBuild, { nowMs }: BuildFacts): ArchStep {
+function interrupted(before: ArchitectureBuild, { nowMs }: BuildFacts): ArchitectureStep {
   const message = `Job "${before.job?.name ?? ""}" was deleted.`;
   return stay({ ...before, state: "Interrupted", reason: "JobDeleted", message, finishedAt: renderTime(nowMs) });
 }
 
-function pendingWithJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchStep {
+function pendingWithJob(arch: ArchitecturePlan, before: ArchitectureBuild, context: JobContext): ArchitectureStep {
   const { job, build } = context;
   // Another build's Job is adopted or goes with that build; either way there is nothing to do but wait.
   if (job.buildUid !== build.meta.uid) return stay(before);
@@ -80,7 +84,7 @@ function pendingWithJob(arch: ArchPlan, before: ArchBuild, context: JobContext):
   return stay(before, job.meta.isDeleting ? {} : { effects: [deletion("jobs", job.meta, "Foreground")] });
 }
 
-function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): ArchStep {
+function withoutJob(plan: ArchitecturePlan, before: ArchitectureBuild, context: StepContext): ArchitectureStep {
   const { facts, isForced, build } = context;
   if (isForced) return { ...stay(before), wantsJob: true };
   const { name } = build.meta;
@@ -93,7 +97,7 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
     case "reuse": {
       const { digest, mediaType, size, isUnlabelled, from, base } = reuse;
       const { arch, buildKey, attempts } = before;
-      const next: ArchBuild = {
+      const next: ArchitectureBuild = {
         arch,
         buildKey,
         attempts,
@@ -117,12 +121,12 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
   }
 }
 
-function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchStep {
+function withJob(arch: ArchitecturePlan, before: ArchitectureBuild, context: JobContext): ArchitectureStep {
   const { job, facts } = context;
   const { name, uid } = job.meta;
   const { waitingSince, unansweredSince, message, ...rest } = before;
   const unanswered = unansweredSince === undefined ? {} : { message, unansweredSince };
-  const known: ArchBuild = {
+  const known: ArchitectureBuild = {
     ...rest,
     job: { name, uid },
     attempts: job.failed + Math.min(1, job.active + job.succeeded),
@@ -131,7 +135,7 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchSt
   const state = jobStateOf(job);
   switch (state.kind) {
     case "Failed":
-      return stay(failedArch(known, state, facts));
+      return stay(failedBuild(known, state, facts));
     case "Interrupted":
       return interrupted(known, facts);
     case "Succeeded":
@@ -139,7 +143,7 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchSt
     case "Prepared":
     case "Building": {
       const isBuilding = before.state === "Building" || state.kind === "Building";
-      const next: ArchBuild = { ...known, state: isBuilding ? "Building" : "Preparing" };
+      const next: ArchitectureBuild = { ...known, state: isBuilding ? "Building" : "Preparing" };
       if (job.unschedulable !== undefined) {
         return unschedulable({ ...next, waitingSince }, context);
       }
@@ -149,12 +153,12 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchSt
 }
 
 /** Waits for a node until `schedulingTimeout` is over; then the architecture has failed. */
-export function waitForNode(before: ArchBuild, facts: BuildFacts): ArchStep {
+export function waitForNode(before: ArchitectureBuild, facts: BuildFacts): ArchitectureStep {
   const since = parseTime(before.waitingSince) ?? facts.nowMs;
   const untilMs = since + facts.settings.schedulingTimeout;
-  const next: ArchBuild = { ...before, waitingSince: renderTime(since) };
+  const next: ArchitectureBuild = { ...before, waitingSince: renderTime(since) };
   if (facts.nowMs < untilMs) return stay(next, { wakeAtMs: untilMs });
-  return stay(failedArch(next, { reason: "NoNodeForArchitecture" }, facts));
+  return stay(failedBuild(next, { reason: "NoNodeForArchitecture" }, facts));
 }
 
 /** How long a registry that gives no answer is asked (ms). */
@@ -162,26 +166,26 @@ const REGISTRY_TIMEOUT_MS = 60 * 60_000;
 
 /** Asks the registry again until the time for that is over. The message says what is waited for. */
 export function waitForRegistry(
-  before: ArchBuild,
+  before: ArchitectureBuild,
   { message, retryAfterMs = ASK_AGAIN_MS }: Pick<RegistryWait, "message" | "retryAfterMs">,
   facts: BuildFacts,
-): ArchStep {
+): ArchitectureStep {
   const since = parseTime(before.unansweredSince) ?? facts.nowMs;
   const isKnown = before.unansweredSince !== undefined;
   // The first message stays: a new one would be a write, and the write would trigger the next reconcile at once.
   const reason = isKnown ? before.message : message;
-  const next: ArchBuild = { ...before, message: reason, unansweredSince: renderTime(since) };
+  const next: ArchitectureBuild = { ...before, message: reason, unansweredSince: renderTime(since) };
   if (facts.nowMs < since + REGISTRY_TIMEOUT_MS) return stay(next, { wakeAtMs: facts.nowMs + retryAfterMs });
-  return stay(failedArch(next, { reason: "RegistryUnavailable" }, facts));
+  return stay(failedBuild(next, { reason: "RegistryUnavailable" }, facts));
 }
 
-export function withoutRegistryWait(before: ArchBuild): ArchBuild {
+export function withoutRegistryWait(before: ArchitectureBuild): ArchitectureBuild {
   const { unansweredSince, message: _said, ...rest } = before;
   return unansweredSince === undefined ? before : rest;
 }
 
 /** A pod that fits no node gets as much time as a node that is missing. */
-function unschedulable(before: ArchBuild, { job, facts }: JobContext): ArchStep {
+function unschedulable(before: ArchitectureBuild, { job, facts }: JobContext): ArchitectureStep {
   const waited = waitForNode(before, facts);
   if (waited.next.state !== "Failed") return waited;
   const message = `No node takes the pod of Job "${job.meta.name}": ${job.unschedulable ?? ""}`;
@@ -189,7 +193,7 @@ function unschedulable(before: ArchBuild, { job, facts }: JobContext): ArchStep 
 }
 
 /** A pod that cannot start goes on once what it lacks exists. The message names that. */
-function starting(next: ArchBuild, pod: StartingPod, { job, facts, plan }: JobContext): ArchStep {
+function starting(next: ArchitectureBuild, pod: StartingPod, { job, facts, plan }: JobContext): ArchitectureStep {
   const missing = missingInputs(pod.volumes, { pool: plan.pool, optional: facts.optionalInputs });
   const problems = [...missing.map((name) => `${name} is gone`), ...pod.complaints];
   // The watch of the pod does not show the deletion of what it mounts.
@@ -199,7 +203,7 @@ function starting(next: ArchBuild, pod: StartingPod, { job, facts, plan }: JobCo
   return stay({ ...next, message }, { wakeAtMs });
 }
 
-function readDigest(arch: ArchPlan, known: ArchBuild, context: JobContext): ArchStep {
+function readDigest(arch: ArchitecturePlan, known: ArchitectureBuild, context: JobContext): ArchitectureStep {
   const { facts, plan, job } = context;
   const left = facts.digests.find(({ meta, digest, jobUid }) =>
     meta.name === arch.digestMap && digest !== "" && (jobUid === "" || jobUid === job.meta.uid)
@@ -215,15 +219,15 @@ function readDigest(arch: ArchPlan, known: ArchBuild, context: JobContext): Arch
 
 /** Judges the image that a Job pushed by the registry's answer. `isLate`: the image would be visible by now. */
 function judgePushed(
-  arch: ArchPlan,
-  known: ArchBuild,
+  arch: ArchitecturePlan,
+  known: ArchitectureBuild,
   context: JobContext & { readonly reference: string; readonly isLate: boolean },
-): ArchStep {
+): ArchitectureStep {
   const { facts, plan, job, reference, isLate } = context;
   const question = { kind: "image", reference } as const;
   const answer = facts.answers.get(questionKey(question));
-  const failed = (reason: BuildFailureReason, message: string): ArchStep =>
-    stay(failedArch(known, { reason, message }, facts));
+  const failed = (reason: BuildFailureReason, message: string): ArchitectureStep =>
+    stay(failedBuild(known, { reason, message }, facts));
   switch (answer?.kind) {
     case undefined:
       return stay(known, { questions: [question] });
