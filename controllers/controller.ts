@@ -12,7 +12,7 @@ import {
 import type { Logger } from "../lib/log.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/settings.ts";
 import type { PlacementConfigs } from "../lib/placement/decide/config/config.ts";
-import type { PodImages } from "../lib/placement/images/pod_images.ts";
+import type { PodImageInspector } from "../lib/placement/images/pod_image_inspector.ts";
 
 /** Anything that works until its signal aborts, and never rejects. */
 export interface Runnable {
@@ -27,7 +27,7 @@ export interface ControllerDeps {
 
 /** For those that place pods or judge their placement. The functions answer from memory. */
 export interface PlacementControllerDeps extends ControllerDeps {
-  readonly images: PodImages;
+  readonly images: PodImageInspector;
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly liveArchitectures: () => readonly string[] | undefined;

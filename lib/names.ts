@@ -133,8 +133,10 @@ export const WebhookName = {
   validatingConfiguration: "multiarch-tuning-operator-validating-webhook-configuration",
   validateClusterConfig: "validate-clusterpodplacementconfig.multiarch.openshift.io",
   validateNamespaceConfig: "validate-podplacementconfig.multiarch.openshift.io",
-  convertedDefinition: "clusterpodplacementconfigs.multiarch.openshift.io",
 } as const;
+
+/** The CustomResourceDefinition whose versions Archway converts. */
+export const CONVERTED_CRD = "clusterpodplacementconfigs.multiarch.openshift.io";
 
 /** HTTP paths of the webhooks in the manifests; in a cluster a secret segment precedes each. */
 export const WebhookPath = {

@@ -1,7 +1,7 @@
 // The validating webhooks of both config kinds. failurePolicy is Fail, so every fault is answered with its message.
 import type { SiblingConfigs } from "../lib/operator/cluster/sibling_configs.ts";
 import { type ReadApi, readOptional } from "../lib/k8s/api.ts";
-import { ApiError } from "../lib/k8s/errors.ts";
+import { ApiError } from "../lib/k8s/api_error.ts";
 import { listAll } from "../lib/k8s/lists.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { errorText } from "../lib/log.ts";

@@ -86,7 +86,7 @@ export function openLeaderControllers(
     queueMetrics: clientMetrics.queue,
   })];
   const kueue = config.kueue ? [openQueues(deps, placement, components)] : [];
-  const execFormat = execFormatMonitor(deps, placement, components);
+  const execFormat = execFormatController(deps, placement, components);
   const taints = components.taints === undefined ? [] : [components.taints.controller];
   return [components.podPlacement, components.operator, audit, ...daemonSets, ...kueue, execFormat, ...taints];
 }
@@ -116,7 +116,7 @@ function openQueues(
 }
 
 /** Idle while both plugin and flag are off. */
-function execFormatMonitor(
+function execFormatController(
   { config, clock, log }: ServeDeps,
   { shared: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: PlacementResources,
   { configs, gatingHealth, liveArchitectures, reported, settingsOf }: PlacementComponents,
@@ -144,8 +144,8 @@ function execFormatMonitor(
   };
   // Loaded on demand: the plugin can be enabled at any time, but rarely is.
   const load = async (signal: AbortSignal): Promise<void> => {
-    const { openExecFormatMonitor } = await import("../controllers/exec_format/controller.ts");
-    await openExecFormatMonitor(monitor).run(signal);
+    const { openExecFormatController } = await import("../controllers/exec_format/controller.ts");
+    await openExecFormatController(monitor).run(signal);
   };
   const isWanted = (): boolean => monitor.settings.watchesPods || monitor.isMonitored();
   return whileWanted({ run: load }, { isMonitored: isWanted, onChange: monitor.onChange });

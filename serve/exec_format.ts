@@ -1,7 +1,7 @@
 // The effects of --exec-format-errors: what the leader does about them, and whether placement considers them.
 import type { ExecFormatSettings } from "../controllers/exec_format/deps.ts";
 import type { Config } from "../lib/config/parse.ts";
-import type { PodImages } from "../lib/placement/images/pod_images.ts";
+import type { PodImageInspector } from "../lib/placement/images/pod_image_inspector.ts";
 import type { FailedImages } from "../lib/exec_format/cluster/failed_images.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import type { Logger } from "../lib/log.ts";
@@ -14,7 +14,7 @@ export function execFormatSettings(
 }
 
 interface ImagesToPlace {
-  readonly images: PodImages;
+  readonly images: PodImageInspector;
   /** Must be run; undefined when no architecture is excluded. */
   readonly failedImages: FailedImages | undefined;
 }
@@ -22,7 +22,7 @@ interface ImagesToPlace {
 /** What images claim. With `avoid` or `repair`, excludes architectures where they failed. */
 export async function openImagesToPlace(
   { config, clock, log }: Pick<ServeDeps, "config" | "clock"> & { readonly log: Logger },
-  { api, claimedImages }: { readonly api: ReadApi; readonly claimedImages: PodImages },
+  { api, claimedImages }: { readonly api: ReadApi; readonly claimedImages: PodImageInspector },
 ): Promise<ImagesToPlace> {
   if (config.execFormatErrors !== "avoid" && config.execFormatErrors !== "repair") {
     return { images: claimedImages, failedImages: undefined };

@@ -2,7 +2,7 @@
 import { DecisionRing } from "../lib/placement/cluster/decision_ring.ts";
 import { openGlobalPullSecret } from "../lib/placement/images/global_pull_secret.ts";
 import { type ImageService, openImageService } from "../lib/placement/images/image_service.ts";
-import { openPodImages, type PodImages } from "../lib/placement/images/pod_images.ts";
+import { openPodImageInspector, type PodImageInspector } from "../lib/placement/images/pod_image_inspector.ts";
 import { PullSecrets } from "../lib/placement/images/pull_secrets.ts";
 import type { FailedImages } from "../lib/exec_format/cluster/failed_images.ts";
 import { openImagesToPlace } from "./exec_format.ts";
@@ -31,9 +31,9 @@ export interface PlacementResources {
   /** The secret of the webhook paths; undefined with `webhookPath: plain`. */
   readonly pathSecret: PathSecret | undefined;
   readonly imageService: ImageService;
-  readonly images: PodImages;
+  readonly images: PodImageInspector;
   /** What registries say about images, without exec format errors. */
-  readonly claimedImages: PodImages;
+  readonly claimedImages: PodImageInspector;
   /** Images that lack an architecture they claim; undefined when that is ignored. */
   readonly failedImages: FailedImages | undefined;
   readonly globalPullSecret: Reflector<readonly Credential[]> | undefined;
@@ -103,9 +103,9 @@ function openImages(
   { config, clock, log }: ServeDeps,
   { readApi: api, background: signal }: SharedResources,
   { metrics, imageService }: { readonly metrics: PlacementMetrics; readonly imageService: ImageService },
-): PodImages {
+): PodImageInspector {
   const { inspector, known, limits } = imageService;
-  return openPodImages({
+  return openPodImageInspector({
     inspector,
     pullSecrets: new PullSecrets({ api, mode: config.pullSecrets, ownNamespace: config.namespace, limits, clock, log }),
     known,

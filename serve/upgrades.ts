@@ -25,7 +25,7 @@ import { observe, readInput, type UpgradeInput } from "../lib/upgrades/cluster/p
 import { CachedValue } from "../lib/upgrades/outside/cached_value.ts";
 import { adviseOnWorkloads } from "../lib/report/cluster/workload_advice.ts";
 import { openImageService } from "../lib/placement/images/image_service.ts";
-import { openPodImages } from "../lib/placement/images/pod_images.ts";
+import { openPodImageInspector } from "../lib/placement/images/pod_image_inspector.ts";
 import { PullSecrets } from "../lib/placement/images/pull_secrets.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
 import { readGlobalPullSecret } from "../lib/placement/images/global_pull_secret.ts";
@@ -134,7 +134,7 @@ export async function readWorkloadAdvice(
   // This account may not read pull secrets of namespaces: images that need one are reported as not inspected.
   const { inspector, known, limits } = service;
   const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", limits, clock, log: silentLogger });
-  const images = openPodImages({ inspector, pullSecrets, known, limits, clock, log: silentLogger, signal });
+  const images = openPodImageInspector({ inspector, pullSecrets, known, limits, clock, log: silentLogger, signal });
   return await adviseOnWorkloads({ api, images, clock, settings, signal });
 }
 

@@ -15,7 +15,7 @@ const VOCABULARY = [
   ...["inspection", "reference", "host_names", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),
-  ...["types", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
+  ...["types", "patch", "api_error"].map((name) => `lib/k8s/${name}.ts`),
 ];
 /** What decides, in each capability. */
 const DOMAIN = [/^lib\/\w+\/(?:decide|index)\//];

@@ -22,7 +22,7 @@ import type { BuildMetrics } from "../../lib/builds/metrics.ts";
 import { jitter } from "../../lib/clock.ts";
 import type { BuildSettings } from "../../lib/config/image_builds.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { isConflict } from "../../lib/k8s/errors.ts";
+import { isConflict } from "../../lib/k8s/api_error.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";

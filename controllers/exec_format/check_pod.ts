@@ -1,7 +1,7 @@
 // Checks a pod's status, without a daemon, for containers that run a program of another architecture.
 import { architectureOf } from "../../lib/exec_format/decide/decide_enoexec_event.ts";
 import { findSuspects, isConfirmed, type Suspect } from "../../lib/exec_format/decide/suspect.ts";
-import { isForbidden } from "../../lib/k8s/errors.ts";
+import { isForbidden } from "../../lib/k8s/api_error.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import { Resource, resourcePath, type ResourceTarget } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";

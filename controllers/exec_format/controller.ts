@@ -31,7 +31,7 @@ const MAX_KEYS_OF_NAMESPACE = 5_000;
 /** More than a daemon writes in three minutes. Beyond it, a node's events are deleted unread. */
 export const MAX_EVENTS_OF_NODE = 2_000;
 
-export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
+export function openExecFormatController(deps: ExecFormatDeps): Controller {
   const backlog = new EventBacklog(deps);
   const sinceMs = deps.clock.nowMs();
   const repairs = new Repairs(deps, (key) => controller.enqueue(`repair/${key}`));

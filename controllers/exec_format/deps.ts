@@ -1,5 +1,5 @@
 // The dependencies of the exec format error monitor: clients and state of the process.
-import type { PodImages } from "../../lib/placement/images/pod_images.ts";
+import type { PodImageInspector } from "../../lib/placement/images/pod_image_inspector.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { ReportedContainers } from "../../lib/exec_format/reported.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -18,7 +18,7 @@ export interface ExecFormatSettings {
 export interface ExecFormatDeps extends PlacementControllerDeps {
   readonly api: KubeApi;
   /** The images for placement: may exclude architectures on which an image failed. */
-  readonly imagesToPlace: PodImages;
+  readonly imagesToPlace: PodImageInspector;
   readonly events: Pick<EventRecorder, "record">;
   readonly metrics: ExecFormatMetrics;
   readonly settings: ExecFormatSettings;

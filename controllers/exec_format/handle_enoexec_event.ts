@@ -7,7 +7,7 @@ import {
 } from "../../lib/exec_format/decide/decide_enoexec_event.ts";
 import { type EnoexecEvent, parseEnoexecEvent } from "../../lib/exec_format/decide/enoexec_event.ts";
 import { FAILED_TTL_MS, isFailedImage, parseFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
-import { isNotFound } from "../../lib/k8s/errors.ts";
+import { isNotFound } from "../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";

@@ -2,7 +2,7 @@
 import type { V1Eviction } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
 import { decideRepair, type RepairFacts } from "../../lib/exec_format/decide/decide_repair.ts";
-import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
+import { ApiError, isNotFound } from "../../lib/k8s/api_error.ts";
 import { Resource, splitKey, type Wire } from "../../lib/k8s/types.ts";
 import { matchesSelector } from "../../lib/vocabulary/label_selector.ts";
 import { readOptional } from "../../lib/k8s/api.ts";

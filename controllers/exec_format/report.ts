@@ -11,7 +11,7 @@ import {
 } from "../../lib/exec_format/decide/failed_image.ts";
 import { describeFailure, type FailureFacts } from "../../lib/exec_format/decide/message.ts";
 import type { FailureSource } from "../../lib/exec_format/reported.ts";
-import { isNotFound } from "../../lib/k8s/errors.ts";
+import { isNotFound } from "../../lib/k8s/api_error.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";

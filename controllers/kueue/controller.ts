@@ -2,10 +2,10 @@
 //
 //   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
 import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/placement/images/background.ts";
-import type { PodImages } from "../../lib/placement/images/pod_images.ts";
+import type { PodImageInspector } from "../../lib/placement/images/pod_image_inspector.ts";
 import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_with_bundles.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
-import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { classifyWriteFailure } from "../../lib/k8s/api_error.ts";
 import { RETENTION } from "../../lib/k8s/retention.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
@@ -67,7 +67,7 @@ interface WorkloadInspection extends Failures {
   /** How long it has waited so far. */
   readonly ageMs: () => number;
   readonly limitMs: number;
-  readonly images: Pick<PodImages, "inspect">;
+  readonly images: Pick<PodImageInspector, "inspect">;
 }
 
 /** No request is sent to the API server before `run`. */
@@ -145,7 +145,7 @@ function oneMore({ failedAttempts, permanentFailures }: Failures, decisions: rea
 }
 
 /** What memory has of images; nothing where it lacks one. */
-function knownAmong(images: PodImages): Pick<PodImages, "inspect"> {
+function knownAmong(images: PodImageInspector): Pick<PodImageInspector, "inspect"> {
   return { inspect: (request) => Promise.resolve(images.recall(request)?.images ?? []) };
 }
 

@@ -1,5 +1,5 @@
 // Applies one OperandStep. The operator also writes status, webhook clients, monitoring, and frees the MTO's operands.
-import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
+import { ApiError, isNotFound } from "../../lib/k8s/api_error.ts";
 import { ignoring } from "../../lib/k8s/api.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
@@ -34,12 +34,12 @@ export async function applyStep(run: OperatorRun, step: OperandChange, facts: Op
     case "taints":
       return await liftTaints(run);
     case "uninstallFinalizers":
-      return await setUninstallFinalizers(run, step.kind === "apply" ? "held" : "free");
+      return await setUninstallFinalizers(run, step.kind === "apply" ? "withFinalizer" : "withoutFinalizer");
     case "monitor":
       if (step.kind === "remove") return await removeMonitor(run);
       return config === undefined ? undefined : await applyMonitor(run, config);
     case "ownDeployment":
-      return await setDeploymentFinalizer(run, step.kind === "apply" ? "held" : "free");
+      return await setDeploymentFinalizer(run, step.kind === "apply" ? "withFinalizer" : "withoutFinalizer");
     case "events":
       return await removeEvents(run, step.which);
     default:

@@ -1,7 +1,7 @@
 // The operator: keeps Archway's objects while a ClusterPodPlacementConfig exists, then removes them in order. One key.
 import { backoffMs } from "../../lib/clock.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
-import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { classifyWriteFailure } from "../../lib/k8s/api_error.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
@@ -13,7 +13,7 @@ import { applyStep, type OperandChange } from "./apply.ts";
 import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
 import { gatherFacts, readRollout } from "./gather.ts";
 import { OperatorMemory } from "./operator_memory.ts";
-import { applyMonitoring } from "./monitoring.ts";
+import { applyMonitoring } from "./prometheus_objects.ts";
 import { writeStatus } from "./report.ts";
 import { isNamespaceEnding, readInstallation, releaseMtoOperands } from "./finalizers.ts";
 import { openOwnWatches } from "./watches.ts";

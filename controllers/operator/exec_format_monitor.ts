@@ -1,5 +1,5 @@
 // The exec format error monitor in the cluster: its DaemonSet, and the ENoExecEvents left after its removal.
-import { isMissingOrForbidden } from "../../lib/k8s/errors.ts";
+import { isMissingOrForbidden } from "../../lib/k8s/api_error.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { ignoring, readOptional } from "../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";

@@ -1,7 +1,7 @@
 // Finalizers: keep Archway's account and role until it has left, and its Deployment, by the MTO's finalizer, while
 // daemons write ENoExecEvents. When Archway takes over, it removes the MTO's own finalizers.
 import { openDeadline } from "../../lib/k8s/deadline.ts";
-import { isForbidden, isGoneOrReplaced, isMissingOrForbidden } from "../../lib/k8s/errors.ts";
+import { isForbidden, isGoneOrReplaced, isMissingOrForbidden } from "../../lib/k8s/api_error.ts";
 import {
   apiVersionOf,
   type KubeObject,
@@ -24,7 +24,7 @@ export async function readInstallation({ api, settings, memory, signal }: Operat
   if (account === undefined) return "foreign";
   const state = stateOf(account);
   if (state === "uninstalling") memory.ending = state;
-  return state === "free" && memory.areFinalizersRefused ? "foreign" : state;
+  return state === "withoutFinalizer" && memory.areFinalizersRefused ? "foreign" : state;
 }
 
 /** Whether the namespace is being deleted. Its account and pods follow in no particular order. */
@@ -33,9 +33,9 @@ export async function isNamespaceEnding({ api, settings, signal }: OperatorRun):
   return metadata.deletionTimestamp !== undefined;
 }
 
-function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
+function stateOf({ metadata }: KubeObject): "withoutFinalizer" | "withFinalizer" | "uninstalling" {
   if (metadata.deletionTimestamp !== undefined) return "uninstalling";
-  return metadata.finalizers?.includes(UNINSTALL_FINALIZER) ? "held" : "free";
+  return metadata.finalizers?.includes(UNINSTALL_FINALIZER) ? "withFinalizer" : "withoutFinalizer";
 }
 
 /** Time in which even a busy API server authorizes a request by its head (ms). */
@@ -49,22 +49,25 @@ const CHANGE_MS = 8_000;
  * Requests that are only sent together leave an object behind in one of twenty uninstallations. The account comes
  * first: if it cannot be released, the others stay, and with them the right to retry.
  */
-export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
+export async function setUninstallFinalizers(
+  run: OperatorRun,
+  wanted: "withFinalizer" | "withoutFinalizer",
+): Promise<void> {
   const { api, clock, log, settings: { namespace }, memory } = run;
   using deadline = openDeadline(CHANGE_MS, { signal: new AbortController().signal, clock });
   const { signal } = deadline;
-  const finalizers = wanted === "held" ? [UNINSTALL_FINALIZER] : [];
+  const finalizers = wanted === "withFinalizer" ? [UNINSTALL_FINALIZER] : [];
   const set = (type: ResourceType, target: ResourceTarget, holdBack?: Promise<void>): Promise<void> =>
     ownFinalizers({ api, signal, holdBack }, type, target, finalizers);
   const [account, role] = [{ namespace, name: Installation.serviceAccount }, { name: Installation.uninstallRole }];
-  const authorized = wanted === "free" ? clock.sleep(AUTHORIZED_MS, signal) : undefined;
+  const authorized = wanted === "withoutFinalizer" ? clock.sleep(AUTHORIZED_MS, signal) : undefined;
   const first = set(Resource.serviceAccounts, account, authorized);
   const others = [Resource.clusterRoles, Resource.clusterRoleBindings].map((type) => set(type, role, first));
   const results = await Promise.allSettled([first, ...others]);
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
   const fault = refused.find((reason) => !isMissingOrForbidden(reason));
   // Retry all faults except a missing right: an object that keeps its finalizer is stuck forever.
-  if (fault !== undefined && wanted === "free") throw fault;
+  if (fault !== undefined && wanted === "withoutFinalizer") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
   memory.areFinalizersRefused = true;
@@ -97,7 +100,7 @@ export async function readOwnDeployment(
   installation: InstallationState,
 ): Promise<OwnDeploymentState> {
   if (memory.isOwnDeploymentRefused) return "foreign";
-  if (installation === "uninstalling") return memory.isOwnDeploymentReleased ? "foreign" : "held";
+  if (installation === "uninstalling") return memory.isOwnDeploymentReleased ? "foreign" : "withFinalizer";
   const wanted = { type: Resource.deployments, namespace, name: Installation.deployment, signal };
   return ownDeploymentStateOf(await ignoring(isForbidden, readOptional(api, wanted)));
 }
@@ -107,22 +110,25 @@ function ownDeploymentStateOf(deployment: KubeObject | undefined): OwnDeployment
   const { finalizers, deletionTimestamp } = deployment.metadata;
   const isHeld = finalizers?.includes(Finalizer.enoexecEvents) === true;
   if (deletionTimestamp !== undefined) return isHeld ? "deleting" : "foreign";
-  return isHeld ? "held" : "free";
+  return isHeld ? "withFinalizer" : "withoutFinalizer";
 }
 
 /** Adds or removes the Deployment's finalizer. Leaves it unchanged without the right. */
-export async function setDeploymentFinalizer(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
+export async function setDeploymentFinalizer(
+  run: OperatorRun,
+  wanted: "withFinalizer" | "withoutFinalizer",
+): Promise<void> {
   const { log, settings: { namespace }, memory } = run;
   const target = { namespace, name: Installation.deployment };
   try {
-    await ownFinalizers(run, Resource.deployments, target, wanted === "held" ? [Finalizer.enoexecEvents] : []);
+    await ownFinalizers(run, Resource.deployments, target, wanted === "withFinalizer" ? [Finalizer.enoexecEvents] : []);
     log.info("own deployment", { state: wanted });
   } catch (error) {
     if (!isMissingOrForbidden(error)) throw error;
     memory.isOwnDeploymentRefused = true;
     log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
   }
-  memory.isOwnDeploymentReleased = wanted === "free";
+  memory.isOwnDeploymentReleased = wanted === "withoutFinalizer";
 }
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [

@@ -1,6 +1,6 @@
 // Reads the inputs of the operator's next step live: it acts rarely and must not use a stale cache.
 import { ignoring, type KubeApi, readOptional } from "../../lib/k8s/api.ts";
-import { isMissingOrForbidden, isNotFound } from "../../lib/k8s/errors.ts";
+import { isMissingOrForbidden, isNotFound } from "../../lib/k8s/api_error.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { countGatedPods } from "../../lib/placement/cluster/ungate.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";

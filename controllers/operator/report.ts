@@ -1,6 +1,6 @@
 // The operator's reports: conditions of the cluster config, and events about it.
 import { serverNowMs } from "../../lib/k8s/api.ts";
-import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { classifyWriteFailure } from "../../lib/k8s/api_error.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";

@@ -1,9 +1,9 @@
 // Keeps CA and paths in the validating webhooks and the CRD. Uses secret paths once every replica accepts them.
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
-import { WebhookName } from "../../lib/names.ts";
+import { CONVERTED_CRD, WebhookName } from "../../lib/names.ts";
 import type { Rollout } from "../../lib/operator/decide/rollout.ts";
 import {
   type ClientSettings,
@@ -45,7 +45,7 @@ interface WebhookClientTarget {
 
 const TARGETS: readonly WebhookClientTarget[] = [
   { type: Resource.validatingWebhooks, name: WebhookName.validatingConfiguration, plan: planWebhookClients },
-  { type: Resource.customResourceDefinitions, name: WebhookName.convertedDefinition, plan: planConversionClient },
+  { type: Resource.customResourceDefinitions, name: CONVERTED_CRD, plan: planConversionClient },
 ];
 
 /** Updates every target. Skips missing ones and logs failures without throwing. */

@@ -1,5 +1,5 @@
 // Applies a placement decision with ONE patch; if the API server refuses it, with a smaller one.
-import { classifyWriteFailure, isForbidden } from "../../lib/k8s/errors.ts";
+import { classifyWriteFailure, isForbidden } from "../../lib/k8s/api_error.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";
@@ -11,7 +11,7 @@ import {
   type ReleaseStep,
   stepPatch,
 } from "../../lib/placement/decide/patch/escalation.ts";
-import { releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
+import { decisionPatch } from "../../lib/placement/decide/patch/decision_patch.ts";
 import { parsePod, type PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import { isGated } from "../../lib/placement/decide/pod/constraints.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -45,7 +45,7 @@ async function markRetry(
   pod: PodView,
   { decision, state, signal }: DecidedPod,
 ): Promise<ApplyOutcome> {
-  const operations = releasePatch(pod, decision);
+  const operations = decisionPatch(pod, decision);
   if (operations.length === 0) return { kind: "written" };
   const error = await tryPatch({ api: deps.api, signal }, pod, operations);
   const failure = error === undefined ? undefined : classifyWriteFailure(error);

@@ -1,7 +1,7 @@
 // Whether the API server accepts this replica's patches. Refusals in one namespace may be due to its own policy.
 import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import type { LeaderHealth } from "../../lib/k8s/lease_lock.ts";
 
 /** A leader whose patches have all failed for this long (ms) is impaired. */

@@ -1,7 +1,7 @@
 // Inspects the images of workload templates on every replica, so that their new pods are not gated.
 import { jitter } from "../../lib/clock.ts";
 import { BackgroundRetries, inspectInBackground, isTransientFailure } from "../../lib/placement/images/background.ts";
-import type { PodImages, PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
+import type { PodImageInspector, PodImagesRequest } from "../../lib/placement/images/pod_image_inspector.ts";
 import { heapBytesOf } from "../../lib/json_structure.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { RETENTION } from "../../lib/k8s/retention.ts";
@@ -15,7 +15,7 @@ import { type Controller, type ControllerDeps, DONE, openController, requeueAfte
 
 interface PrewarmDeps extends ControllerDeps {
   readonly api: ReadApi;
-  readonly images: PodImages;
+  readonly images: PodImageInspector;
   readonly settings: PlacementSettings;
   /** How long a tag's digest is used (ms). It is refreshed before that. */
   readonly tagTtlMs: number;

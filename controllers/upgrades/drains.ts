@@ -2,7 +2,7 @@
 import { nameSome } from "../../lib/vocabulary/condition.ts";
 import type { Node } from "../../lib/vocabulary/node.ts";
 import { errorText } from "../../lib/log.ts";
-import { isForbidden } from "../../lib/k8s/errors.ts";
+import { isForbidden } from "../../lib/k8s/api_error.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";

@@ -1,6 +1,6 @@
 // Drives one reconcile in order: reads what it requests, applies what it decides, writes a changed status.
 import { isDeepStrictEqual } from "node:util";
-import { isConflict } from "../../lib/k8s/errors.ts";
+import { isConflict } from "../../lib/k8s/api_error.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { assertNever } from "../../lib/parsed.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";

@@ -11,7 +11,7 @@ import { MAX_IMAGES, pinnedImages } from "../placement/decide/images_to_inspect.
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
 import { pullIdentityOf } from "../placement/decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateImagesEvent, pinEvent } from "../placement/decide/events/mismatches.ts";
-import type { PodImages } from "../placement/images/pod_images.ts";
+import type { PodImageInspector } from "../placement/images/pod_image_inspector.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
 import {
   type ExplainContext,
@@ -26,14 +26,14 @@ import { memberOf, objectAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../vocabulary/label_selector.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, layOut, type OutputFormat, paint, print, renderTable, type Terminal } from "./output.ts";
-import { isForbidden, isMissingOrForbidden } from "../k8s/errors.ts";
+import { isForbidden, isMissingOrForbidden } from "../k8s/api_error.ts";
 
 interface ExplainDeps {
   readonly api: ReadApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
   /** Called only for a pod whose images must be compared with its architectures or its node. */
-  readonly openImages: () => Promise<AsyncDisposable & Pick<PodImages, "inspect">>;
+  readonly openImages: () => Promise<AsyncDisposable & Pick<PodImageInspector, "inspect">>;
 }
 
 /** Reads the pod and explains it; 1 when there is no such pod. */

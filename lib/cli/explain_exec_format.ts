@@ -8,7 +8,7 @@ import { entryOf, printable, textAt } from "../json.ts";
 import { EventReason, PodLabel } from "../names.ts";
 import type { PodView } from "../placement/decide/pod/pod_view.ts";
 import { readFailedImages } from "../report/cluster/read_failed_images.ts";
-import { isMissingOrForbidden } from "../k8s/errors.ts";
+import { isMissingOrForbidden } from "../k8s/api_error.ts";
 
 /**
  * Most events of a pod that are read. It has one for each container that failed, but users can create more, and large

@@ -1,7 +1,7 @@
 // `archway report`: which architectures the workloads of a cluster support, and what keeps them from one.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { type ImageServiceConfig, openImageService } from "../placement/images/image_service.ts";
-import { openPodImages, type PodImages } from "../placement/images/pod_images.ts";
+import { openPodImageInspector, type PodImageInspector } from "../placement/images/pod_image_inspector.ts";
 import { PullSecrets } from "../placement/images/pull_secrets.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../k8s/api.ts";
 import { Resource } from "../k8s/types.ts";
@@ -14,7 +14,7 @@ import { type CommandDeps, ExitCode, type OutputFormat, print, terminalLogger } 
 import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
 import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "../report/cluster/report_read.ts";
-import { isForbidden } from "../k8s/errors.ts";
+import { isForbidden } from "../k8s/api_error.ts";
 import { readGlobalPullSecret } from "../placement/images/global_pull_secret.ts";
 
 export interface ReportOptions {
@@ -47,7 +47,7 @@ export async function runReport(config: ReportConfig, deps: ReportDeps & Progres
   return await printReport(config, { ...deps, images });
 }
 
-export interface CallerImages extends PodImages, AsyncDisposable {}
+export interface CallerImages extends PodImageInspector, AsyncDisposable {}
 
 /** Inspects images with the pull secrets that the caller may read. Dispose it to close what it opened. */
 export async function openCallerImages(
@@ -63,14 +63,14 @@ export async function openCallerImages(
   const log = silentLogger;
   const { inspector, known, limits } = service;
   const pullSecrets = new PullSecrets({ api, mode: "pod", ownNamespace: "", limits, clock, log });
-  const images = openPodImages({ inspector, pullSecrets, known, limits, clock, log, signal });
+  const images = openPodImageInspector({ inspector, pullSecrets, known, limits, clock, log, signal });
   return { ...images, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
 export async function printReport(
   { arch, podNamespace, output, settings }: ReportOptions,
   { api, terminal, clock, signal, images, showsProgress }: Omit<ReportDeps, "userAgent"> & ProgressDeps & {
-    readonly images: PodImages;
+    readonly images: PodImageInspector;
   },
 ): Promise<number> {
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];

@@ -1,6 +1,6 @@
 // `archway upgrade status|plan|suspend|resume`: the plan of a cluster, read by the same code that carries it out.
 import { ignoring, serverNowMs } from "../k8s/api.ts";
-import { isNotFound } from "../k8s/errors.ts";
+import { isNotFound } from "../k8s/api_error.ts";
 import { Resource } from "../k8s/types.ts";
 import { Upgrades } from "../upgrades/names.ts";
 import { parseUpgradeConfig } from "../upgrades/decide/types/plan.ts";

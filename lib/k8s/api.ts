@@ -1,6 +1,6 @@
 // The interface of the Kubernetes API edge: every client of the API server takes a KubeApi, never a URL.
 import type { Clock } from "../clock.ts";
-import { isNotFound } from "./errors.ts";
+import { isNotFound } from "./api_error.ts";
 import type { KubeList, KubeObject, ResourceTarget, ResourceType } from "./types.ts";
 import type { JsonPatch } from "./patch.ts";
 

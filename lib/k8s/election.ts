@@ -2,7 +2,7 @@
 import { jitter } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { type KubeApi, withCalls } from "./api.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "./api_error.ts";
 import { type LeaderHealth, LeaseLock, type LeaseOptions, type LockView } from "./lease_lock.ts";
 
 export interface LeaseView extends LockView {

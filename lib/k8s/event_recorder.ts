@@ -3,7 +3,7 @@
 //   record ─▶ EventQueue (bounded, Warnings first) ─▶ a few workers ─▶ EventSink: create, or patch the earlier event
 import { backoffMs, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "./api_error.ts";
 import { type EventInput, queuedEventOf } from "./event_input.ts";
 import { EventQueue, type WaitingEvent } from "./event_queue.ts";
 import { EventSink, type EventSinkOptions } from "./event_sink.ts";

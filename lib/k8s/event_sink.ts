@@ -3,7 +3,7 @@ import type { CoreV1Event } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import { ignoring, type KubeApi } from "./api.ts";
-import { isConflict, isNotFound } from "./errors.ts";
+import { isConflict, isNotFound } from "./api_error.ts";
 import { type EventInput, renderUpdate } from "./event_input.ts";
 import type { WaitingEvent } from "./event_queue.ts";
 import { type KubeObject, Resource, type Wire } from "./types.ts";

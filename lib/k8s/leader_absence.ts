@@ -2,7 +2,7 @@
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { ignoring, type ReadApi, readOptional } from "./api.ts";
-import { isForbidden } from "./errors.ts";
+import { isForbidden } from "./api_error.ts";
 import type { LeaseView } from "./election.ts";
 import { parseLease } from "./lease_lock.ts";
 import { Resource } from "./types.ts";

@@ -7,7 +7,7 @@ import { LEADER_IMPAIRMENT } from "../names.ts";
 import { renderExactTime } from "../vocabulary/time.ts";
 import { type KubeApi, readOptional } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
-import { isConflict } from "./errors.ts";
+import { isConflict } from "./api_error.ts";
 import { apiVersionOf, type KubeObject, Resource, type Wire } from "./types.ts";
 
 /** Releasing is a courtesy, for which shutdown waits no longer (ms). */

@@ -1,6 +1,6 @@
 // Whole collections, page by page. With resourceVersion "0" the watch cache may answer, and ignore the limit.
 import type { ListOptions, ReadApi } from "./api.ts";
-import { AnswerTooLarge, isExpired } from "./errors.ts";
+import { AnswerTooLarge, isExpired } from "./api_error.ts";
 import type { KubeList, KubeObject, ResourceType } from "./types.ts";
 
 const MAX_RESTARTS = 3;

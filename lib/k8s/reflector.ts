@@ -3,7 +3,7 @@ import { backoffMs, type Clock, jitter, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { RawWatchEvent, ReadApi, Selection } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
-import { ApiError, isExpired } from "./errors.ts";
+import { ApiError, isExpired } from "./api_error.ts";
 import { listPages } from "./lists.ts";
 import { ObjectCache, type ObjectCacheOptions } from "./object_cache.ts";
 import type { ResourceType } from "./types.ts";

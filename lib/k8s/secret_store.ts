@@ -4,7 +4,7 @@ import { type KubeApi, readOptional } from "./api.ts";
 import { backoffMs, type Clock, jitter } from "../clock.ts";
 import { textMapAt } from "../json.ts";
 import { errorText, type Logger } from "../log.ts";
-import { ApiError, classifyWriteFailure } from "./errors.ts";
+import { ApiError, classifyWriteFailure } from "./api_error.ts";
 import { type KubeObject, Resource, type Wire } from "./types.ts";
 
 export type SecretTexts = Readonly<Record<string, string>>;

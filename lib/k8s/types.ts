@@ -1,6 +1,6 @@
 // The types of the Kubernetes API that Archway's edges and controllers share.
 import type { KubeObject } from "../vocabulary/meta.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "./api_error.ts";
 
 export type { KubeObject, ObjectMeta, OwnerReference } from "../vocabulary/meta.ts";
 

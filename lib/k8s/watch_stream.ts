@@ -1,8 +1,8 @@
 // Decodes the body of a watch: one JSON event per line. A cut line is not an event.
 import { setImmediate } from "node:timers";
 import type { RawWatchEvent } from "./api.ts";
-import { NoAnswer, watchEventError } from "./api_errors.ts";
-import { ApiError } from "./errors.ts";
+import { NoAnswer, watchEventError } from "./response_errors.ts";
+import { ApiError } from "./api_error.ts";
 import { isObject, parseObject, textAt } from "../json.ts";
 import { readAhead } from "./read_ahead.ts";
 import type { KubeObject } from "./types.ts";

@@ -34,16 +34,16 @@ const common = {
 };
 
 /** What a digest identifies. It never changes. */
-export const DocumentRecord = z.discriminatedUnion("kind", [
+export const ImageRecord = z.discriminatedUnion("kind", [
   /** `depth`: whether a config blob was read, so that bundle labels are known, or the index alone. */
   z.object({ kind: z.literal("platforms"), depth: InspectionDepth, ...common }),
   /** An operator bundle: data that runs anywhere; it narrows nothing. */
   z.object({ kind: z.literal("anywhere"), ...common }),
 ]).readonly();
 
-export type DocumentRecord = z.output<typeof DocumentRecord>;
+export type ImageRecord = z.output<typeof ImageRecord>;
 
-export type Inspection = DocumentRecord | { readonly kind: "failed"; readonly failure: RegistryFailure };
+export type Inspection = ImageRecord | { readonly kind: "failed"; readonly failure: RegistryFailure };
 
 export interface ImageUse {
   readonly image: string;

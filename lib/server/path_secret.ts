@@ -3,7 +3,7 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
-import { ApiError } from "../k8s/errors.ts";
+import { ApiError } from "../k8s/api_error.ts";
 import { firstRead, keepReading, POLL_MS, type SecretStore } from "../k8s/secret_store.ts";
 import { errorText, type Logger } from "../log.ts";
 

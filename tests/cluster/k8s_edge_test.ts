@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
-import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { ApiError, classifyWriteFailure } from "../../lib/k8s/api_error.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";

@@ -1,13 +1,13 @@
 import type { InspectedImage } from "../../lib/oci/inspection.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { ApiError, classifyWriteFailure } from "../../lib/k8s/api_error.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { admissionPatch } from "../../lib/placement/decide/patch/admission_patch.ts";
 import { decide } from "../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../lib/placement/decide/admission.ts";
-import { bareReleasePatch, releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
+import { bareReleasePatch, decisionPatch } from "../../lib/placement/decide/patch/decision_patch.ts";
 import { makeSettings } from "../support/placement_settings.ts";
 import type { PlacementFacts } from "../../lib/placement/decide/facts.ts";
 import {
@@ -112,11 +112,11 @@ Deno.test("a real API server accepts every patch of admission, retry and release
     let stored = await create(plane, admitted(withNamespace, undefined));
     if (!gatesOf(stored).includes(SCHEDULING_GATE)) continue;
     const early = factsOf(stored, { gateAgeMs: 0, failedAttempts: 0 });
-    stored = await patched(plane, stored, releasePatch(early.pod, decide(early)));
+    stored = await patched(plane, stored, decisionPatch(early.pod, decide(early)));
     reached.retry++;
     if (!gatesOf(stored).includes(SCHEDULING_GATE)) continue;
     const late = factsOf(stored, {});
-    const released = await patched(plane, stored, releasePatch(late.pod, decide(late)));
+    const released = await patched(plane, stored, decisionPatch(late.pod, decide(late)));
     assert.ok(!gatesOf(released).includes(SCHEDULING_GATE));
     assert.equal(labelsOf(released)[mark("scheduling-gate")], "removed");
     reached.release++;
@@ -136,7 +136,7 @@ Deno.test("a real API server distinguishes a pod that changed meanwhile from one
   };
   const stored = await create(plane, admitted(raw, undefined));
   const facts = factsOf(stored, {});
-  const operations = releasePatch(facts.pod, decide(facts));
+  const operations = decisionPatch(facts.pod, decide(facts));
   const imageChange: JsonPatch = [{ op: "replace", path: "/spec/containers/0/image", value: "multi2" }];
   const changed = await patched(plane, stored, imageChange);
   const answer = await patch(plane, stored, operations);
@@ -144,7 +144,7 @@ Deno.test("a real API server distinguishes a pod that changed meanwhile from one
   assert.equal(classifyWriteFailure(new ApiError("", { status: answer.status, hasCauses })), "stale");
   const labelled = await patched(plane, changed, [{ op: "add", path: "/metadata/labels/mine", value: "x" }]);
   const again = factsOf(changed, { configs: configs(), settings: makeSettings() });
-  const released = await patched(plane, changed, releasePatch(again.pod, decide(again)));
+  const released = await patched(plane, changed, decisionPatch(again.pod, decide(again)));
   assert.equal(labelsOf(released).mine, labelsOf(labelled).mine, "an unrelated writer neither conflicts nor loses");
   assert.deepEqual(requiredOf(released), [term(["foo", "x"], [ARCH, "amd64", "arm64", "ppc64le", "s390x"])]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../lib/vocabulary/time.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import { read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, imageOf, TO } from "./support/simulated_openshift.ts";
 import { phaseOf, PLAN } from "./support/upgrade_plane.ts";

@@ -3,7 +3,7 @@
 import { openPrewarm } from "../../controllers/prewarm/controller.ts";
 import { openConfigs } from "../../lib/operator/cluster/configs.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import type { KubeObject, ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../support/placement_settings.ts";

@@ -1,7 +1,7 @@
 // What the tests of small controllers share: images that answer from a table, a recorder that keeps events, and a controller
 // that runs.
 import assert from "node:assert/strict";
-import type { PodImages, PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
+import type { PodImageInspector, PodImagesRequest } from "../../lib/placement/images/pod_image_inspector.ts";
 import type { EventInput } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -17,7 +17,7 @@ export interface Scene {
   readonly clock: FakeClock;
   /** Requests for images; they answer as the sample images of `fact` do. */
   readonly requests: PodImagesRequest[];
-  readonly images: PodImages;
+  readonly images: PodImageInspector;
   readonly recorded: EventInput[];
   readonly events: EventRecorder;
 }
@@ -56,7 +56,7 @@ export function furnish(cluster: MemoryCluster, objects: readonly KubeObject[]):
 }
 
 /** The scene with other answers about images. */
-export function answering(scene: Scene, inspect: PodImages["inspect"]): Scene {
+export function answering(scene: Scene, inspect: PodImageInspector["inspect"]): Scene {
   return { ...scene, images: { ...scene.images, inspect } };
 }
 
@@ -64,7 +64,7 @@ export function answering(scene: Scene, inspect: PodImages["inspect"]): Scene {
 export function answeringWhile(
   scene: Scene,
   holds: (request: PodImagesRequest) => boolean,
-  inspect: PodImages["inspect"] = (_request, signal) => noAnswer(signal),
+  inspect: PodImageInspector["inspect"] = (_request, signal) => noAnswer(signal),
 ): Scene {
   return answering(scene, (...call) => holds(call[0]) ? inspect(...call) : scene.images.inspect(...call));
 }

@@ -3,7 +3,7 @@
 import { renderTime } from "../../lib/vocabulary/time.ts";
 import { listAt, objectAt, textAt } from "../../lib/json.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { PodAnnotation } from "../../lib/names.ts";
 import { parseRecord } from "../../lib/placement/decide/pod/record.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { PodAnnotation } from "../../lib/names.ts";
 import { renderRecord } from "../../lib/placement/decide/pod/record.ts";

@@ -1,7 +1,7 @@
 // The checks, each a question to the cluster and what was seen.
 import { listAt, objectAt, textAt } from "../../lib/json.ts";
 import { type KubeApi, type ReadApi, readOptional } from "../../lib/k8s/api.ts";
-import { isNotFound } from "../../lib/k8s/errors.ts";
+import { isNotFound } from "../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { API_GROUP, CLUSTER_CONFIG_NAME, PodAnnotation, SCHEDULING_GATE } from "../../lib/names.ts";

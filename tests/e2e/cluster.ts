@@ -2,7 +2,7 @@
 import { systemClock } from "../../lib/clock.ts";
 import { listAt, objectAt, textAt } from "../../lib/json.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 

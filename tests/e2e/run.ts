@@ -4,7 +4,7 @@ import { ExitCode } from "../../lib/cli/output.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { kubeconfigPath } from "../../lib/k8s/cluster_access.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import { RestApi } from "../../lib/k8s/rest_api.ts";
 import { errorText, silentLogger } from "../../lib/log.ts";
 import { runToEnd } from "../support/commands.ts";

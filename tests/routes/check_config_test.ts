@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openSiblingConfigs } from "../../lib/operator/cluster/sibling_configs.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { memberOf, objectAt } from "../../lib/json.ts";
 import { type CheckDeps, reviewClusterConfig, reviewNamespaceConfig } from "../../routes/check_config.ts";

@@ -1,6 +1,10 @@
 // Everything that remembers images, put together as lib/placement/images does it, over a registry and a clock that tests own.
 import { KnownImages } from "../../lib/placement/images/known_images.ts";
-import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
+import {
+  openPodImageInspector,
+  type PodImageInspector,
+  type PodImagesRequest,
+} from "../../lib/placement/images/pod_image_inspector.ts";
 import type { PullIdentity } from "../../lib/vocabulary/pull_identity.ts";
 import type { PullCredentials } from "../../lib/placement/images/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
@@ -21,7 +25,7 @@ export interface ImageBed {
   readonly registry: FakeRegistry;
   readonly cached: CachedInspector;
   readonly known: KnownImages;
-  readonly images: PodImages;
+  readonly images: PodImageInspector;
   inspect(use: ImageUse, more?: Partial<PodImagesRequest>): Promise<InspectedImage>;
 }
 
@@ -46,7 +50,7 @@ export function openImageBed(
   const pull = options.pull ?? (({ pullSecrets }) => ({
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));
-  const images = openPodImages({
+  const images = openPodImageInspector({
     inspector: new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING }),
     pullSecrets: { read: (identity) => Promise.resolve(pull(identity)) },
     known,

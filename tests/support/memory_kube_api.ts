@@ -1,7 +1,7 @@
 // KubeApi in memory, for tests that own time: objects with resourceVersions and conflicts, lists and watches by selection, no wire.
 // A test changes objects as another client would, by put() and drop(), and puts faults in the way of calls.
 import type { KubeApi, ListOptions, PatchBody } from "../../lib/k8s/api.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import { parseKubeObject } from "../../lib/k8s/kube_object.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { type KubeObject, resourcePath, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";

@@ -6,7 +6,7 @@ import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../decide/status/r
 import type { BuildFacts, StoredRecord } from "../decide/facts.ts";
 import { type JsonObject, objectAt } from "../../json.ts";
 import { ignoring } from "../../k8s/api.ts";
-import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { isConflict, isNotFound } from "../../k8s/api_error.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType, type Wire } from "../../k8s/types.ts";
 import { assertNever } from "../../parsed.ts";
 import type { AnswerDeps } from "./answer_questions.ts";

@@ -2,7 +2,7 @@
 import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
 import type { BuildEffect, SecretCopy } from "../decide/effects.ts";
 import { ignoring, type KubeApi } from "../../k8s/api.ts";
-import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { isConflict, isNotFound } from "../../k8s/api_error.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 import { apiVersionOf, type KubeObject, type OwnerReference, Resource, type ResourceType } from "../../k8s/types.ts";
 

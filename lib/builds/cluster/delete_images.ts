@@ -4,7 +4,7 @@ import type { Repositories } from "../../oci/repositories.ts";
 import { type DeleteBy, deleteBy, namesRegistryService } from "../decide/publish/delete_by.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { listAt, objectAt, textAt } from "../../json.ts";
-import { ApiError, isForbidden, isGoneOrReplaced, isNotFound } from "../../k8s/errors.ts";
+import { ApiError, isForbidden, isGoneOrReplaced, isNotFound } from "../../k8s/api_error.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { RegistryDeletion } from "../decide/effects.ts";
 import { forgottenRecords } from "../decide/publish/deletions.ts";

@@ -1,7 +1,7 @@
 // Writes ENoExecEvents, one after the other: the object, then its status, as the MTO's tools read it.
 import { backoffMs, type Clock, orAborted } from "../../clock.ts";
 import { ignoring, type KubeApi } from "../../k8s/api.ts";
-import { classifyWriteFailure, isConflict, isNotFound } from "../../k8s/errors.ts";
+import { classifyWriteFailure, isConflict, isNotFound } from "../../k8s/api_error.ts";
 import { Resource, type ResourceTarget } from "../../k8s/types.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { ExecFormatMonitor } from "../../names.ts";

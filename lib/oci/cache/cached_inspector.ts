@@ -15,7 +15,7 @@ import {
   type PlannedRequest,
   reportWithoutRequests,
 } from "../inspection_request.ts";
-import type { DocumentRecord, Inspection, InspectionDepth } from "../inspection.ts";
+import type { ImageRecord, Inspection, InspectionDepth } from "../inspection.ts";
 import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
@@ -25,7 +25,7 @@ import { isDeepEnough } from "./records.ts";
 import { ImageLookups } from "./image_lookups.ts";
 
 export interface RecalledImage {
-  readonly inspection: DocumentRecord;
+  readonly inspection: ImageRecord;
   /** Whether its tag is past half of its life. */
   readonly isAging: boolean;
 }
@@ -46,7 +46,7 @@ interface ReadableTag extends KnownTag {
 }
 
 interface ReadableDocument {
-  readonly record: DocumentRecord;
+  readonly record: ImageRecord;
   readonly readershipId: number;
 }
 
@@ -238,7 +238,7 @@ function cachedReport(reference: ImageReference, inspection: Inspection): Inspec
 }
 
 /** With a finding where the reference names one platform's manifest by its digest, instead of the index. */
-function withPin(record: DocumentRecord, { digest, tag, host, repository }: ImageReference): DocumentRecord {
+function withPin(record: ImageRecord, { digest, tag, host, repository }: ImageReference): ImageRecord {
   if (digest === undefined || isIndexType(record.mediaType)) return record;
   const hint = tag === undefined
     ? ""

@@ -16,7 +16,7 @@ import {
   TagSchema,
   weightOfDocument,
 } from "./records.ts";
-import { DocumentRecord } from "../inspection.ts";
+import { ImageRecord } from "../inspection.ts";
 import { atMostWeighed } from "../lru_options.ts";
 import { CACHE_SHARES, weightOfTexts } from "../weights.ts";
 
@@ -44,7 +44,7 @@ interface RecordName {
 export class InspectionStore {
   readonly #stored: { readonly kv: KeyValueStore; readonly budget: StoreBudget } | undefined;
   readonly #clock: Clock;
-  readonly #documents: LRUCache<string, DocumentRecord>;
+  readonly #documents: LRUCache<string, ImageRecord>;
   readonly #tags: LRUCache<string, KnownTag>;
 
   /** At most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
@@ -67,7 +67,7 @@ export class InspectionStore {
     return this.#documents.size;
   }
 
-  documentNow(readershipId: number, digest: string): DocumentRecord | undefined {
+  documentNow(readershipId: number, digest: string): ImageRecord | undefined {
     return this.#documents.get(memoryKey(readershipId, digest));
   }
 
@@ -78,7 +78,7 @@ export class InspectionStore {
   /** Takes it into memory, where it is not there yet. */
   async readDocument(readership: Readership, digest: string): Promise<void> {
     if (this.documentNow(readership.id, digest) !== undefined) return;
-    const stored = await this.#read({ readership, kind: "digest", name: digest }, DocumentRecord);
+    const stored = await this.#read({ readership, kind: "digest", name: digest }, ImageRecord);
     // A newer record may have come while the store was read.
     if (stored !== undefined && this.documentNow(readership.id, digest) === undefined) {
       this.#documents.set(memoryKey(readership.id, digest), compactDocument(stored));
@@ -95,7 +95,7 @@ export class InspectionStore {
     this.#tags.set(memoryKey(readership.id, name), { digest: stored.digest, askedAtMs, isOwn: false });
   }
 
-  putDocument(readership: Readership, record: DocumentRecord): void {
+  putDocument(readership: Readership, record: ImageRecord): void {
     const key = memoryKey(readership.id, record.digest);
     // What was read of an index alone does not replace what is also known of its configs.
     const before = this.#documents.peek(key);

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { tryParseJson } from "../../json.ts";
 import { RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
-import { DocumentRecord } from "../inspection.ts";
+import { ImageRecord } from "../inspection.ts";
 import { PUBLIC_NAME } from "./readership.ts";
 import { nameAt, parseReference } from "../reference.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
@@ -20,7 +20,7 @@ interface Imported {
 }
 
 const Tag = TagSchema.and(z.object({ name: z.string().refine(isTagOfEverySite) }));
-const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentRecord.optional(), tag: Tag.optional() });
+const Line = z.object({ v: z.literal(RECORD_VERSION), image: ImageRecord.optional(), tag: Tag.optional() });
 const MAX_PARALLEL_WRITES = 16;
 
 interface ExportOptions {
@@ -32,7 +32,7 @@ interface ExportOptions {
  * The public entries of a store as lines, each with its newline. Ends early when the store fails: compare `faults()`.
  */
 export async function* exportEntries(store: KeyValueStore, options: ExportOptions): AsyncGenerator<string> {
-  const documents = { ...options, kind: "digest", schema: DocumentRecord } as const;
+  const documents = { ...options, kind: "digest", schema: ImageRecord } as const;
   for await (const { value: image } of publicEntries(store, documents)) {
     yield `${JSON.stringify({ v: RECORD_VERSION, image })}\n`;
   }
@@ -91,7 +91,7 @@ interface Target {
   readonly clock: Clock;
 }
 
-async function putDocument(document: DocumentRecord, { store, clock }: Target): Promise<keyof Imported> {
+async function putDocument(document: ImageRecord, { store, clock }: Target): Promise<keyof Imported> {
   const sealed = seal(document, { v: RECORD_VERSION, atMs: clock.nowMs() });
   return await store.set(entryKey("digest", [document.digest, PUBLIC_NAME]), sealed) ? "imported" : "lost";
 }

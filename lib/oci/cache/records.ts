@@ -1,6 +1,6 @@
 // What the cache keeps of an image. Parsed on every read: a store is shared and outlives versions. Pure.
 import * as z from "zod";
-import type { DocumentRecord, InspectionDepth } from "../inspection.ts";
+import type { ImageRecord, InspectionDepth } from "../inspection.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 import { weightOfTexts } from "../weights.ts";
 
@@ -12,7 +12,7 @@ export const TagSchema = z.object({ digest: z.string().regex(CONTENT_DIGEST), ve
 export type TagRecord = Readonly<z.output<typeof TagSchema>>;
 
 /** The document with each (os, architecture, variant) once: what decisions read, whatever an index repeats. */
-export function compactDocument(record: DocumentRecord): DocumentRecord {
+export function compactDocument(record: ImageRecord): ImageRecord {
   const distinct = new Map(record.platforms.map(({ os, architecture, variant }) => {
     const platform = { os, architecture, ...(variant === undefined ? {} : { variant }) };
     return [JSON.stringify([os, architecture, variant]), platform] as const;
@@ -20,11 +20,11 @@ export function compactDocument(record: DocumentRecord): DocumentRecord {
   return { ...record, platforms: [...distinct.values()] };
 }
 
-export function isDeepEnough(record: DocumentRecord, depth: InspectionDepth): boolean {
+export function isDeepEnough(record: ImageRecord, depth: InspectionDepth): boolean {
   return record.kind === "anywhere" || depth === "index" || record.depth === "config";
 }
 
-export function weightOfDocument({ digest, mediaType, platforms, findings }: DocumentRecord, key: string): number {
+export function weightOfDocument({ digest, mediaType, platforms, findings }: ImageRecord, key: string): number {
   const ofPlatforms = platforms.reduce(
     (sum, { os, architecture, variant = "" }) => sum + weightOfTexts(os, architecture, variant),
     0,

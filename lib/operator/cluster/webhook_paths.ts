@@ -3,7 +3,7 @@
 import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
-import { WebhookName, WebhookPath } from "../../names.ts";
+import { CONVERTED_CRD, WebhookName, WebhookPath } from "../../names.ts";
 import { registeredPaths, type WebhookEndpoint } from "../decide/webhook_clients.ts";
 
 export interface WebhookPaths {
@@ -21,7 +21,7 @@ const GRACE_MS = 60_000;
 const WATCHED = [
   { resource: Resource.mutatingWebhooks, name: WebhookName.configuration },
   { resource: Resource.validatingWebhooks, name: WebhookName.validatingConfiguration },
-  { resource: Resource.customResourceDefinitions, name: WebhookName.convertedDefinition },
+  { resource: Resource.customResourceDefinitions, name: CONVERTED_CRD },
 ] as const;
 
 export function openWebhookPaths(

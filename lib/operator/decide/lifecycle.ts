@@ -51,7 +51,9 @@ const AWAIT_TAINTS: OperandRule = {
 const RELEASE_OWN_DEPLOYMENT: OperandRule = {
   name: "take the finalizer off Archway's Deployment",
   step: ({ monitor: { ownDeployment } }) =>
-    ownDeployment === "held" || ownDeployment === "deleting" ? { kind: "remove", target: "ownDeployment" } : undefined,
+    ownDeployment === "withFinalizer" || ownDeployment === "deleting"
+      ? { kind: "remove", target: "ownDeployment" }
+      : undefined,
 };
 
 /**
@@ -63,7 +65,7 @@ const INSTALL_MONITOR: readonly OperandRule[] = [
   {
     name: "keep Archway's Deployment while events may come",
     step: ({ monitor: { ownDeployment } }) =>
-      ownDeployment === "free" ? { kind: "apply", target: "ownDeployment" } : undefined,
+      ownDeployment === "withoutFinalizer" ? { kind: "apply", target: "ownDeployment" } : undefined,
   },
   {
     name: "let a Deployment go that is being deleted",
@@ -136,7 +138,8 @@ const PRESENT: readonly OperandRule[] = [
   },
   {
     name: "add the uninstall finalizers",
-    step: ({ installation }) => installation === "free" ? { kind: "apply", target: "uninstallFinalizers" } : undefined,
+    step: ({ installation }) =>
+      installation === "withoutFinalizer" ? { kind: "apply", target: "uninstallFinalizers" } : undefined,
   },
   {
     name: "apply the webhook while a replica serves",
@@ -182,7 +185,7 @@ const REMOVE_UNINSTALL_FINALIZERS: OperandRule = {
 const ABSENT: readonly OperandRule[] = [
   ...REMOVE_WEBHOOK_AND_GATES,
   RELEASE_OWN_DEPLOYMENT,
-  ...when(({ installation }) => installation === "held", [AWAIT_TAINTS, REMOVE_UNINSTALL_FINALIZERS]),
+  ...when(({ installation }) => installation === "withFinalizer", [AWAIT_TAINTS, REMOVE_UNINSTALL_FINALIZERS]),
 ];
 
 /** Waits for nothing: this process and its rights last only for moments. */

@@ -8,9 +8,8 @@ export type OperandFinalizer = typeof Finalizer[keyof typeof Finalizer];
 export type InstallationState =
   /** Not installed by the manifests, or not ours to change: there is nothing to keep. */
   | "foreign"
-  /** Without our finalizer, and with it. */
-  | "free"
-  | "held"
+  | "withoutFinalizer"
+  | "withFinalizer"
   | "uninstalling"
   /** We have left, and taken the finalizers off. */
   | "left";
@@ -19,9 +18,8 @@ export type InstallationState =
 export type OwnDeploymentState =
   /** There is none, or it is not ours to change. */
   | "foreign"
-  /** Without our finalizer, and with it. */
-  | "free"
-  | "held"
+  | "withoutFinalizer"
+  | "withFinalizer"
   /** With it, and being deleted. */
   | "deleting";
 

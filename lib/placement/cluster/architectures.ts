@@ -4,7 +4,7 @@ import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { entryOf } from "../../json.ts";
-import { isForbidden } from "../../k8s/errors.ts";
+import { isForbidden } from "../../k8s/api_error.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
 import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide/offered_architectures.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import type { PodImages } from "../images/pod_images.ts";
+import type { PodImageInspector } from "../images/pod_image_inspector.ts";
 import type { EventObject } from "../../k8s/event_input.ts";
 import type { EventRecorder } from "../../k8s/event_recorder.ts";
 import { errorText, type Logger } from "../../log.ts";
@@ -12,7 +12,7 @@ import type { PlacementSettings } from "../decide/config/settings.ts";
 import { judgeImages } from "../decide/judge_images.ts";
 import { MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images_to_inspect.ts";
 import { expressionsOf } from "../decide/pod/constraints.ts";
-import { withoutArchwaysRequirement } from "../decide/pod/own_terms.ts";
+import { withoutArchwaysRequirement } from "../decide/pod/archways_terms.ts";
 import { podObject, pullIdentityOf } from "../decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateImagesEvent, pinEvent } from "../decide/events/mismatches.ts";
 import type { ContainerView, PodView } from "../decide/pod/pod_view.ts";
@@ -20,7 +20,7 @@ import { podImagesWithBundles } from "./pod_images_with_bundles.ts";
 
 export interface MismatchDeps {
   readonly clock: Clock;
-  readonly images: PodImages;
+  readonly images: PodImageInspector;
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly architectureOf: (node: string) => string | undefined;

@@ -3,13 +3,13 @@
 import type { PlacementSettings } from "../decide/config/settings.ts";
 import { judgeImages } from "../decide/judge_images.ts";
 import type { PodView } from "../decide/pod/pod_view.ts";
-import type { PodImages } from "../images/pod_images.ts";
+import type { PodImageInspector } from "../images/pod_image_inspector.ts";
 
 export function podImagesWithBundles(
-  inner: Pick<PodImages, "inspect">,
+  inner: Pick<PodImageInspector, "inspect">,
   pod: PodView,
   settings: PlacementSettings,
-): Pick<PodImages, "inspect"> {
+): Pick<PodImageInspector, "inspect"> {
   return {
     inspect: async (request, signal) => {
       const inspected = await inner.inspect(request, signal);

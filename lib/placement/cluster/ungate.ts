@@ -8,9 +8,9 @@ import { isGated } from "../decide/pod/constraints.ts";
 import type { PodRef } from "../decide/pod/pod_refs.ts";
 import { parsePod, type PodView } from "../decide/pod/pod_view.ts";
 import { openPendingWrites, type RateLimiter } from "../../k8s/write_limits.ts";
-import { classifyWriteFailure, isForbidden } from "../../k8s/errors.ts";
+import { classifyWriteFailure, isForbidden } from "../../k8s/api_error.ts";
 import { errorText } from "../../log.ts";
-import { ungatePatch } from "../decide/patch/release_patch.ts";
+import { ungatePatch } from "../decide/patch/decision_patch.ts";
 
 type GateApi = ReadApi & Pick<KubeApi, "patch">;
 

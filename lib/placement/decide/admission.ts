@@ -132,6 +132,6 @@ function isRepeated({ pod, plan }: AdmissionFacts, decision: PlaceDecision | Now
   const record = decisionRecordOf(decision);
   const isComplete = decision.preferences.terms.length === 0 &&
     (decision.kind === "nowhere" || decision.tolerations.length === 0);
-  return isComplete && (plan.ownRequirement !== undefined || plan.preferences.isPresent) && record !== undefined &&
+  return isComplete && (plan.archwaysRequirement !== undefined || plan.preferences.isPresent) && record !== undefined &&
     entryOf(pod.annotations, PodAnnotation.decision) === renderRecord(record);
 }

@@ -1,7 +1,7 @@
 // What a decision is made from: the plan for a pod, the evidence of its images, and the facts.
 import type { PlacementSettings } from "./config/settings.ts";
 import type { ImageUse } from "../../oci/inspection.ts";
-import type { ArchwaysRequirement } from "./pod/own_terms.ts";
+import type { ArchwaysRequirement } from "./pod/archways_terms.ts";
 import type { PodView } from "./pod/pod_view.ts";
 import type { ImageJudgement, PlacementDecision, Preferences } from "./decision_types.ts";
 
@@ -9,7 +9,7 @@ export interface PodPlan {
   readonly isScored: boolean;
   readonly preferences: Preferences;
   readonly fallback: string | undefined;
-  readonly ownRequirement: ArchwaysRequirement | undefined;
+  readonly archwaysRequirement: ArchwaysRequirement | undefined;
 }
 
 /** A decision that needs no image, or the distinct images to inspect: containers, init containers, image volumes. */

@@ -18,7 +18,7 @@ const IGNORE_RULES: readonly (readonly [reason: IgnoreReason, holds: Holds])[] =
   [
     "AlreadyConstrained",
     (pod, _settings, plan) =>
-      plan.ownRequirement === undefined && hasRequiredArchitecture(pod) &&
+      plan.archwaysRequirement === undefined && hasRequiredArchitecture(pod) &&
       (!plan.isScored || hasPreferredArchitecture(pod) && !isOwnWork(pod, plan)),
   ],
   ["RuntimeClassSkipped", hasSkippedRuntimeClass],

@@ -5,7 +5,7 @@ import type { PlacementSettings } from "./config/settings.ts";
 import { hasSkippedRuntimeClass } from "./ignore.ts";
 import { operatingSystemOf } from "./image_support.ts";
 import { allowedArchitectures } from "./pod/constraints.ts";
-import { withoutArchwaysRequirement } from "./pod/own_terms.ts";
+import { withoutArchwaysRequirement } from "./pod/archways_terms.ts";
 import type { PodView } from "./pod/pod_view.ts";
 
 /**

@@ -12,7 +12,7 @@ import { failureText } from "./failures.ts";
 import { affinityOperations } from "./patch/affinity.ts";
 import { changesOf } from "./patch/changes.ts";
 import { allowedArchitectures, allows, hasRequiredArchitecture } from "./pod/constraints.ts";
-import { archwaysRequirement } from "./pod/own_terms.ts";
+import { archwaysRequirement } from "./pod/archways_terms.ts";
 import { requiredArchitectures } from "./place.ts";
 import { parsePod, type PodView } from "./pod/pod_view.ts";
 import { decisionReason } from "./history/reason.ts";

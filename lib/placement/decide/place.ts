@@ -19,14 +19,14 @@ import { requirementOf } from "./variants.ts";
 
 export function placeByImages(
   judgement: ImageJudgement & SharedImages,
-  { preferences, ownRequirement }: PodPlan,
+  { preferences, archwaysRequirement }: PodPlan,
   { pod, settings, liveArchitectures: live }: Pick<PlacementFacts, "pod" | "settings" | "liveArchitectures">,
 ): PlaceDecision | NowhereDecision {
   const { outcomes: images, variants, findings } = judgement;
   // Our own requirement on the pod is only narrowed, even if the images now support more.
-  const shared = ownRequirement === undefined
+  const shared = archwaysRequirement === undefined
     ? judgement.architectures
-    : intersectArchitectures([judgement.architectures, ownRequirement.record.architectures]);
+    : intersectArchitectures([judgement.architectures, archwaysRequirement.record.architectures]);
   if (shared.length === 0) return { kind: "nowhere", images, preferences };
   const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
   const isOutOfReach = offered.length === 0;
@@ -58,8 +58,8 @@ export function giveUp(
   { pod, settings: { toleratedTaints, ownTaints }, plan }: PlannedPod<PodPlan>,
   given: GivenUp,
 ): FallbackDecision | ReleaseDecision {
-  const { fallback: architecture, preferences, ownRequirement } = plan;
-  const kept = ownRequirement?.record.architectures;
+  const { fallback: architecture, preferences, archwaysRequirement } = plan;
+  const kept = archwaysRequirement?.record.architectures;
   if (architecture !== undefined && kept?.includes(architecture) !== false) {
     const tolerations = planTolerations(pod, [architecture], toleratedTaints);
     return { kind: "fallback", architecture, ...given, preferences, tolerations };

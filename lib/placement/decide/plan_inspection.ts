@@ -1,6 +1,6 @@
 // The first phase of every decision: a decision without images, or the images to inspect.
 import type { ImageUse } from "../../oci/inspection.ts";
-import { type OwnTerms, planPreferences } from "./preferences.ts";
+import { type ArchwaysTerms, planPreferences } from "./preferences.ts";
 import { fallbackArchitecture, isScoringWanted, scoringSources, selectConfigs } from "./config/selection.ts";
 import type { PlacementSettings } from "./config/settings.ts";
 import type { PlacementConfigs } from "./config/config.ts";
@@ -8,25 +8,25 @@ import type { PlacementDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
 import { imagesToInspect, MAX_IMAGES, pinnedImages } from "./images_to_inspect.ts";
 import { hasRequiredArchitecture } from "./pod/constraints.ts";
-import { archwaysRequirement } from "./pod/own_terms.ts";
+import { archwaysRequirement } from "./pod/archways_terms.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { giveUp, placeUserConstrained } from "./place.ts";
 import type { InspectionPlan, PlannedPod, PodPlan } from "./facts.ts";
 import type { PodView } from "./pod/pod_view.ts";
 
-/** Plans the decision about a pod. `ownTerms`: which preferred terms are Archway's; `recorded` for a stored pod. */
+/** Plans the decision about a pod. `archwaysTerms`: which preferred terms are Archway's; `recorded` for a stored pod. */
 export function planInspection(
   pod: PodView,
   configs: PlacementConfigs,
   settings: PlacementSettings,
-  ownTerms: OwnTerms = "recorded",
+  archwaysTerms: ArchwaysTerms = "recorded",
 ): InspectionPlan {
   const selected = selectConfigs(pod, configs);
   const plan: PodPlan = {
     isScored: isScoringWanted(selected),
-    preferences: planPreferences(pod, scoringSources(selected), ownTerms),
+    preferences: planPreferences(pod, scoringSources(selected), archwaysTerms),
     fallback: fallbackArchitecture(selected),
-    ownRequirement: archwaysRequirement(pod),
+    archwaysRequirement: archwaysRequirement(pod),
   };
   const reason = ignoreReason(pod, settings, plan);
   if (reason !== undefined) {
@@ -34,7 +34,7 @@ export function planInspection(
     const ignored = { kind: "ignore", reason, ...tolerations.length === 0 ? {} : { tolerations } } as const;
     return { ...plan, kind: "decided", decision: ignored };
   }
-  if (plan.ownRequirement === undefined && hasRequiredArchitecture(pod)) {
+  if (plan.archwaysRequirement === undefined && hasRequiredArchitecture(pod)) {
     return { ...plan, kind: "decided", decision: placeUserConstrained(pod, settings, plan.preferences) };
   }
   const images = imagesToInspect(pod, settings);
@@ -47,11 +47,11 @@ export function planQueued(template: PodView, configs: PlacementConfigs, setting
   const plan = planInspection(template, configs, settings);
   if (plan.kind === "inspect" || !isUsersOwn(plan.decision)) return plan;
   const images = pinnedImages(template, settings);
-  const { isScored, preferences, ownRequirement } = plan;
+  const { isScored, preferences, archwaysRequirement } = plan;
   // If its images cannot be read, only the template's own constraint counts.
   return images.length === 0
     ? plan
-    : { kind: "inspect", images, isScored, preferences, ownRequirement, fallback: undefined };
+    : { kind: "inspect", images, isScored, preferences, archwaysRequirement, fallback: undefined };
 }
 
 function isUsersOwn(decision: PlacementDecision): boolean {

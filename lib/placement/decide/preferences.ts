@@ -1,14 +1,14 @@
 // The nodeAffinityScoring plugin: a pod's preferred terms, the configs they come from, and the annotation that names these.
 import { PodAnnotation } from "../../names.ts";
 import { preferredArchitectures, prefersArchitecture } from "./pod/constraints.ts";
-import { splitPreferredTerms } from "./pod/own_terms.ts";
+import { splitPreferredTerms } from "./pod/archways_terms.ts";
 import type { PreferenceOutcome, Preferences, PreferredTerm } from "./decision_types.ts";
 import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./config/selection.ts";
 import type { PodView } from "./pod/pod_view.ts";
 
 /** `none`: all are the user's; `recorded`: the annotation lists ours; `reinvocation`: it is also rewritten. */
-export type OwnTerms = "none" | "recorded" | "reinvocation";
+export type ArchwaysTerms = "none" | "recorded" | "reinvocation";
 
 const NO_PREFERENCES: Preferences = {
   terms: [],
@@ -20,15 +20,21 @@ const NO_PREFERENCES: Preferences = {
 };
 
 /** A user's own preference overrides every config; the first config to name an architecture wins. */
-export function planPreferences(pod: PodView, sources: readonly ScoringSource[], ownTerms: OwnTerms): Preferences {
+export function planPreferences(
+  pod: PodView,
+  sources: readonly ScoringSource[],
+  archwaysTerms: ArchwaysTerms,
+): Preferences {
   if (sources.length === 0) return NO_PREFERENCES;
-  const { own, users } = ownTerms === "none" ? { own: [], users: pod.preferredTerms ?? [] } : splitPreferredTerms(pod);
+  const { own, users } = archwaysTerms === "none"
+    ? { own: [], users: pod.preferredTerms ?? [] }
+    : splitPreferredTerms(pod);
   const isUserStated = users.some(prefersArchitecture);
   const seen = new Set(preferredArchitectures(users));
   const present = new Set(own.map(({ architecture }) => architecture));
   const terms: PreferredTerm[] = [];
   const outcomes: PreferenceOutcome[] = [];
-  const entries = recordedSources(pod, ownTerms);
+  const entries = recordedSources(pod, archwaysTerms);
   for (const { source, scoring } of sources) {
     const applied: string[] = [];
     const skipped: string[] = [];
@@ -51,7 +57,7 @@ export function planPreferences(pod: PodView, sources: readonly ScoringSource[],
   };
 }
 
-function recordedSources(pod: PodView, ownTerms: OwnTerms): Set<string> {
-  const recorded = ownTerms === "recorded" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
+function recordedSources(pod: PodView, archwaysTerms: ArchwaysTerms): Set<string> {
+  const recorded = archwaysTerms === "recorded" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
   return new Set(recorded === undefined || recorded === "" ? [] : recorded.split(","));
 }

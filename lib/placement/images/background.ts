@@ -2,7 +2,7 @@
 import { type Backoff, type Clock, doublingMs, orAborted } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import type { InspectedImage } from "../../oci/inspection.ts";
-import type { PodImages, PodImagesRequest } from "./pod_images.ts";
+import type { PodImageInspector, PodImagesRequest } from "./pod_image_inspector.ts";
 
 /** Time limit for images of templates and audited pods (ms), so that slow registries soon free their permits. */
 export const BACKGROUND_LIMIT_MS = 10_000;
@@ -29,7 +29,7 @@ export class BackgroundRetries {
 
 /** The result of `inspect`; undefined if late, by default after ten seconds. What was read by then stays cached. */
 export async function inspectInBackground(
-  images: Pick<PodImages, "inspect">,
+  images: Pick<PodImageInspector, "inspect">,
   request: PodImagesRequest,
   { signal, clock, limitMs = BACKGROUND_LIMIT_MS }: {
     readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 // The pull secret for all pods (OpenShift's `openshift-config/pull-secret`): watched, or read once; optional.
 import { ignoring, type ReadApi, readOptional } from "../../k8s/api.ts";
-import { isForbidden } from "../../k8s/errors.ts";
+import { isForbidden } from "../../k8s/api_error.ts";
 import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";

@@ -1,12 +1,12 @@
 // Images without the architectures on which they failed. Only a hint: one that failed on all is unchanged.
 import type { InspectedImage } from "../../oci/inspection.ts";
-import type { PodImages } from "./pod_images.ts";
+import type { PodImageInspector } from "./pod_image_inspector.ts";
 
 type FailedArchitectures = (
   image: { readonly digest: string; readonly namespace: string },
 ) => readonly string[];
 
-export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitectures): PodImages {
+export function podImagesWithoutFailed(inner: PodImageInspector, failed: FailedArchitectures): PodImageInspector {
   return {
     permits: inner.permits,
     inspect: async (request, signal) => {

@@ -2,7 +2,7 @@
 import type { Clock } from "../../clock.ts";
 import { listAt } from "../../json.ts";
 import type { KubeApi } from "../../k8s/api.ts";
-import { AnswerTooLarge, ApiError } from "../../k8s/errors.ts";
+import { AnswerTooLarge, ApiError } from "../../k8s/api_error.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { weightOfTexts } from "../../oci/weights.ts";

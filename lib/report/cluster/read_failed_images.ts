@@ -4,7 +4,7 @@ import type { ReadApi } from "../../k8s/api.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { Resource } from "../../k8s/types.ts";
 import { EnoexecLabel } from "../../names.ts";
-import { isForbidden, isNotFound } from "../../k8s/errors.ts";
+import { isForbidden, isNotFound } from "../../k8s/api_error.ts";
 
 /** Where Archway is installed unless its manifests are moved; not needed by users who may list all namespaces. */
 const USUAL_NAMESPACE = "archway-system";

@@ -1,6 +1,6 @@
 // What `archway report` reads: the workloads of the cluster and the inspections of their images.
 import type { Clock } from "../../clock.ts";
-import type { PodImages } from "../../placement/images/pod_images.ts";
+import type { PodImageInspector } from "../../placement/images/pod_image_inspector.ts";
 import { type KubeApi, type ReadApi, serverNowMs } from "../../k8s/api.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
@@ -14,7 +14,7 @@ import { failedArchitectures } from "../../exec_format/decide/failed_image.ts";
 import type { PlacementSettings } from "../../placement/decide/config/settings.ts";
 import { supportOf } from "../decide/support.ts";
 import type { FailedImageList } from "./read_failed_images.ts";
-import { isForbidden } from "../../k8s/errors.ts";
+import { isForbidden } from "../../k8s/api_error.ts";
 
 /** Images inspected at a time; the limits of each registry apply besides. */
 const PARALLEL = 16;
@@ -63,7 +63,7 @@ async function readWorkloads(
 }
 
 interface InspectDeps {
-  readonly images: Pick<PodImages, "inspect">;
+  readonly images: Pick<PodImageInspector, "inspect">;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Images at a time; absent: as many as for a report. */

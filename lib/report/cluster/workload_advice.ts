@@ -1,5 +1,5 @@
 // Advice on the workloads after a migration. It reads within bounds, since a small process does it during an upgrade.
-import type { PodImages } from "../../placement/images/pod_images.ts";
+import type { PodImageInspector } from "../../placement/images/pod_image_inspector.ts";
 import { adviseAfterMigration } from "../decide/migration_advice.ts";
 import { readSupport, type SupportOptions } from "./report_read.ts";
 
@@ -15,7 +15,7 @@ export async function adviseOnWorkloads(
 ): Promise<readonly string[]> {
   const { clock, images } = deps;
   const endMs = clock.monotonicMs() + BEGUN_WITHIN_MS;
-  const bounded: Pick<PodImages, "inspect"> = {
+  const bounded: Pick<PodImageInspector, "inspect"> = {
     inspect: async (request, ending) => clock.monotonicMs() > endMs ? [] : await images.inspect(request, ending),
   };
   const { workloads, ...leftOut } = await readSupport({ ...deps, images: bounded, limits: LIMITS, parallel: PARALLEL });

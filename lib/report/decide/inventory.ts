@@ -7,7 +7,7 @@ import { isTrue, parseConditions } from "../../vocabulary/condition.ts";
 import { type TemplateFacts, type Workload, type WorkloadName, workloadNameOf } from "./types.ts";
 import { operatingSystemOf } from "../../placement/decide/image_support.ts";
 import { pinnedArchitectures } from "../../placement/decide/pod/constraints.ts";
-import { withoutArchwaysRequirement } from "../../placement/decide/pod/own_terms.ts";
+import { withoutArchwaysRequirement } from "../../placement/decide/pod/archways_terms.ts";
 import { pullIdentityOf } from "../../placement/decide/pod/pod_refs.ts";
 
 export interface InventoryLimits {

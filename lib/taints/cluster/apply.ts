@@ -17,7 +17,7 @@ const MAX_KEPT = 1_000;
 
 export interface Holds {
   /** `version`: the current resourceVersion. An object that has changed since its write is no longer held. */
-  isHeld(key: string, version?: string): boolean;
+  isBackedOff(key: string, version?: string): boolean;
   /** Holds an object from the start of its write until the outcome is noted. */
   begin(key: string): void;
   note(key: string, outcome: WriteOutcome, version?: string): void;
@@ -29,7 +29,7 @@ export function openHolds(clock: Clock): Holds {
   const held = new LRUCache<string, Hold>({ max: MAX_KEPT });
   const refusals = new LRUCache<string, string>({ max: MAX_KEPT });
   return {
-    isHeld: (key, version) => {
+    isBackedOff: (key, version) => {
       const hold = held.get(key);
       if (hold === undefined) return false;
       const hasChanged = hold.version !== undefined && version !== undefined && hold.version !== version;

@@ -1,6 +1,6 @@
 // The writes of nodes and pods, each one JSON Patch with `test` operations; dry runs; and the removal of all taints.
 import { type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
-import { classifyWriteFailure } from "../../k8s/errors.ts";
+import { classifyWriteFailure } from "../../k8s/api_error.ts";
 import type { JsonPatch } from "../../k8s/patch.ts";
 import { Resource, splitKey } from "../../k8s/types.ts";
 import { errorText } from "../../log.ts";

@@ -3,7 +3,7 @@ import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeJudgement } from "./judge_node.ts";
 import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { renderTaint } from "./progress.ts";
-import { ApiError, classifyWriteFailure } from "../../k8s/errors.ts";
+import { ApiError, classifyWriteFailure } from "../../k8s/api_error.ts";
 
 export interface TaintPlan {
   readonly taint: ArchTaint;

@@ -13,7 +13,7 @@ import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
 import type { UpgradeFacts } from "../decide/types/observed.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
 import { adviseDrains, applyDrains, drainSettingsOf } from "./drains.ts";
-import { isConflict, isGoneOrReplaced } from "../../k8s/errors.ts";
+import { isConflict, isGoneOrReplaced } from "../../k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { MachineName } from "../names.ts";
 

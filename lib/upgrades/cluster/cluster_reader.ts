@@ -10,7 +10,7 @@ import {
   parseMachineConfigPool,
 } from "../../vocabulary/machines.ts";
 import { ignoring, type ReadApi } from "../../k8s/api.ts";
-import { isNotFound } from "../../k8s/errors.ts";
+import { isNotFound } from "../../k8s/api_error.ts";
 import { listAll, type ListAllOptions } from "../../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { BUILD_POOL_LABEL } from "../../names.ts";

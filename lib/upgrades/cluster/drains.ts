@@ -2,7 +2,7 @@
 import { cordonOf } from "../decide/pools.ts";
 import type { Node } from "../../vocabulary/node.ts";
 import type { KubeApi } from "../../k8s/api.ts";
-import { isGoneOrReplaced } from "../../k8s/errors.ts";
+import { isGoneOrReplaced } from "../../k8s/api_error.ts";
 import { Resource } from "../../k8s/types.ts";
 import { adviseDrain, drainModeOf, needsPods } from "../decide/drain/advise.ts";
 import type { DrainAction, DrainAdvice, DrainSettings } from "../decide/drain/types.ts";

@@ -1,5 +1,5 @@
 // Objects as tests want them: a test says what matters to it. And where Archway's own objects are.
-import { WebhookName } from "../../../lib/names.ts";
+import { CONVERTED_CRD, WebhookName } from "../../../lib/names.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -12,7 +12,7 @@ export const WEBHOOKS = `${ADMISSION}/mutatingwebhookconfigurations`;
 export const POD_WEBHOOK = `${WEBHOOKS}/${WebhookName.configuration}`;
 export const CHECKS = `${ADMISSION}/validatingwebhookconfigurations/${WebhookName.validatingConfiguration}`;
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-export const DEFINITION = `${DEFINITIONS}/${WebhookName.convertedDefinition}`;
+export const DEFINITION = `${DEFINITIONS}/${CONVERTED_CRD}`;
 
 type Json = Readonly<Record<string, unknown>>;
 

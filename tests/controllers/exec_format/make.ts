@@ -1,5 +1,5 @@
 // An exec format error monitor on an API server in memory.
-import { openExecFormatMonitor } from "../../../controllers/exec_format/controller.ts";
+import { openExecFormatController } from "../../../controllers/exec_format/controller.ts";
 import type { ExecFormatDeps } from "../../../controllers/exec_format/deps.ts";
 import { ReportedContainers } from "../../../lib/exec_format/reported.ts";
 import { buildEnoexecEvent, type ExecFailure } from "../../../lib/exec_format/decide/enoexec_event.ts";
@@ -54,7 +54,7 @@ export function openMonitorScene({ before = () => {}, ...overrides }: MonitorOpt
     reported: new ReportedContainers(scene.clock),
     ...overrides,
   };
-  const controller = openExecFormatMonitor(deps);
+  const controller = openExecFormatController(deps);
   return {
     ...scene,
     counted,

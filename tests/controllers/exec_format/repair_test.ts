@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { BUNDLED } from "../../lib/placement/decide/make.ts";
 import { failPod, openRepairScene, REPAIRING, strayPod } from "./make.ts";
 

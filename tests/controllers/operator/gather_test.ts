@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { OperatorFacts } from "../../../controllers/operator/deps.ts";
 import { gatherFacts } from "../../../controllers/operator/gather.ts";
 import { OperatorMemory } from "../../../controllers/operator/operator_memory.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";

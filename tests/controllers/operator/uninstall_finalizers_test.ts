@@ -3,7 +3,7 @@ import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { listAt, objectAt } from "../../../lib/json.ts";
 import { type KubeApi, readOptional } from "../../../lib/k8s/api.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { Installation, UNINSTALL_FINALIZER } from "../../../lib/names.ts";
 import { exchanging } from "../../support/cluster_api.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import type { PodPlacement } from "../../../controllers/pod_placement/controller.ts";
 import { openScene, type Scene, whileRunning, withMetadata } from "../make.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { PodImages } from "../../../lib/placement/images/pod_images.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import type { PodImageInspector } from "../../../lib/placement/images/pod_image_inspector.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { MAX_IMAGES } from "../../../lib/placement/decide/images_to_inspect.ts";
 import { fact, gatesOf } from "../../lib/placement/decide/make.ts";
@@ -14,7 +14,7 @@ class Registries {
   readonly asked: string[] = [];
   readonly #answers: (() => void)[] = [];
 
-  readonly images: PodImages = {
+  readonly images: PodImageInspector = {
     ...openScene().images,
     inspect: async ({ images, identity: { namespace } }, signal) => {
       this.asked.push(`${namespace} ${images[0]?.image}`);

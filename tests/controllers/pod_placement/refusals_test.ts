@@ -1,7 +1,7 @@
 // The pod controller when the API server does not take its writes: every pod is released at its deadline, by whatever the
 // server takes, and an event says what it did not take.
 import assert from "node:assert/strict";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { openDrains } from "../../../controllers/upgrades/drains.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import { machineSet } from "../../lib/upgrades/decide/make.ts";

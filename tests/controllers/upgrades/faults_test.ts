@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { drive } from "../../../controllers/upgrades/drive.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
 import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import type { HistoryEntry, StepCondition, UpgradeStatus } from "../../../lib/upgrades/decide/types/plan.ts";

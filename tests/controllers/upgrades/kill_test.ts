@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { assertDoneOnce, lookOnce, openPlay, phaseOf, settle } from "./play.ts";
 
 /** Carries one write out, loses its answer, and refuses all later ones. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readExecFormatErrors } from "../../../lib/cli/explain_exec_format.ts";
 import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { AnswerTooLarge, ApiError } from "../../../lib/k8s/errors.ts";
+import { AnswerTooLarge, ApiError } from "../../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { explainPod } from "../../../lib/placement/decide/explain/explain.ts";
 import { parsePod } from "../../../lib/placement/decide/pod/pod_view.ts";

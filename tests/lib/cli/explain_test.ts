@@ -4,9 +4,9 @@ import { parse as parseYaml } from "yaml";
 import { runExplain } from "../../../lib/cli/explain.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import type { PodImages } from "../../../lib/placement/images/pod_images.ts";
+import type { PodImageInspector } from "../../../lib/placement/images/pod_image_inspector.ts";
 import type { ImageVolumes, PlacementSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import type { InspectedImage } from "../../../lib/oci/inspection.ts";
@@ -15,9 +15,9 @@ import { PodAnnotation, SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
 import { openCommandBed, recordingTerminal, type Said } from "./support.ts";
 
 /** What a registry says; absent: it is not to be asked. */
-function imagesOf(facts: readonly InspectedImage[] | undefined): AsyncDisposable & Pick<PodImages, "inspect"> {
+function imagesOf(facts: readonly InspectedImage[] | undefined): AsyncDisposable & Pick<PodImageInspector, "inspect"> {
   assert.ok(facts !== undefined, "an image is inspected");
-  const inspect: PodImages["inspect"] = ({ images }) =>
+  const inspect: PodImageInspector["inspect"] = ({ images }) =>
     Promise.resolve(facts.filter(({ image }) => images.some((use) => use.image === image)));
   return { inspect, [Symbol.asyncDispose]: () => Promise.resolve() };
 }

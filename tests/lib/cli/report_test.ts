@@ -3,7 +3,7 @@ import { parse as parseYaml } from "yaml";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { printReport, type ReportOptions } from "../../../lib/cli/report.ts";
 import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../../lib/k8s/types.ts";
 import type { ImageBed } from "../../support/image_bed.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runTaints } from "../../../lib/cli/taints.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { furnish } from "../../controllers/make.ts";
 import { taintLine, toleratedBy } from "../../controllers/taints/make.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
 import { renderUngate, runUngate } from "../../../lib/cli/ungate.ts";
 import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
 import { openCommandBed, type Ran, recordingTerminal } from "./support.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { readOptional } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";

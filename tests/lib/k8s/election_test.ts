@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { untilAborted } from "../../../lib/clock.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/election.ts";
 import type { LeaderHealth } from "../../../lib/k8s/lease_lock.ts";
 import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { BackgroundEventRecorder, type EventLoss } from "../../../lib/k8s/event_recorder.ts";
 import { silentLogger } from "../../../lib/log.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
+import { ApiError, classifyWriteFailure } from "../../../lib/k8s/api_error.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { fenceWrites } from "../../../lib/k8s/election.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { type LeaseProof, provenForMs, readLeaseProof } from "../../../lib/k8s/leader_absence.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";

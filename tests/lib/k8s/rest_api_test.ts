@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { MAX_PARALLEL_REQUESTS, ServerClock } from "../../../lib/k8s/api_transport.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { AnswerTooLarge, ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
+import { AnswerTooLarge, ApiError, classifyWriteFailure } from "../../../lib/k8s/api_error.ts";
 import { listAll } from "../../../lib/k8s/lists.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";

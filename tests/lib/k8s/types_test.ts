@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isNotFound } from "../../../lib/k8s/errors.ts";
+import { isNotFound } from "../../../lib/k8s/api_error.ts";
 import { Resource, resourcePath } from "../../../lib/k8s/types.ts";
 
 Deno.test("resourcePath() refuses names that lead to another object or collection", () => {

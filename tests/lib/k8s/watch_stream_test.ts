@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { readAhead } from "../../../lib/k8s/read_ahead.ts";
 import { decodeWatchStream } from "../../../lib/k8s/watch_stream.ts";
 import { turn } from "../../support/until.ts";

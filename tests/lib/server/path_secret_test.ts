@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../lib/k8s/api_error.ts";
 import { SecretStore } from "../../../lib/k8s/secret_store.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { openPathSecret, OVERLAP_MS, PATH_SECRET, type PathSecret, READ_MS } from "../../../lib/server/path_secret.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { decide } from "../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../lib/placement/decide/admission.ts";
 import { imagesToInspect } from "../../../lib/placement/decide/images_to_inspect.ts";
-import { releasePatch } from "../../../lib/placement/decide/patch/release_patch.ts";
+import { decisionPatch } from "../../../lib/placement/decide/patch/decision_patch.ts";
 import type { PlacementSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { followsNodes, liveArchitecturesOf } from "../../../serve/placement_components.ts";
 import {
@@ -96,7 +96,7 @@ export const PLACEMENT_SETTINGS: Checks = {
     const image = platformsFact("multi", [{ os: "linux", architecture: "arm", variant: "v7" }]);
     const requirement = (settings: PlacementSettings): string => {
       const facts = factsOf(gatedPod(), { settings, images: [image] });
-      return JSON.stringify(releasePatch(facts.pod, decide(facts)));
+      return JSON.stringify(decisionPatch(facts.pod, decide(facts)));
     };
     assert.doesNotMatch(requirement(DEFAULTS), /example\.com\/arm-variant/);
     const settings = settingsOf(fileConfig("variantLabels: [arm/v7=example.com/arm-variant=v7]"));

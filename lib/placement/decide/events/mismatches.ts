@@ -7,7 +7,7 @@ import type { ImageJudgement } from "../decision_types.ts";
 import type { PlacementSettings } from "../config/settings.ts";
 import { emulatedFor, operatingSystemOf, usablePlatforms } from "../image_support.ts";
 import { allowedArchitectures, pinnedArchitectures } from "../pod/constraints.ts";
-import { withoutArchwaysRequirement } from "../pod/own_terms.ts";
+import { withoutArchwaysRequirement } from "../pod/archways_terms.ts";
 import type { ContainerView, PodView } from "../pod/pod_view.ts";
 import { type PodEvent, type SlottedEvent, warning } from "./event_slots.ts";
 

@@ -7,7 +7,7 @@ import type { AdmissionVerdict } from "../decision_types.ts";
 import type { PodView } from "../pod/pod_view.ts";
 import { changesOf, NO_CHANGES, type PodChanges, STRIPPED } from "./changes.ts";
 import { isGated } from "../pod/constraints.ts";
-import { archwaysRequirement } from "../pod/own_terms.ts";
+import { archwaysRequirement } from "../pod/archways_terms.ts";
 import { renderChanges } from "./pod_patch.ts";
 
 /** The largest object that etcd stores by default, minus its encoding overhead (bytes). */

@@ -10,7 +10,7 @@ import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch
 import type { Wire } from "../../../k8s/types.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../../names.ts";
 import { expressionsOf, hasExpression, isEmptyTerm } from "../pod/constraints.ts";
-import { type ArchwaysRequirement, archwaysRequirement } from "../pod/own_terms.ts";
+import { type ArchwaysRequirement, archwaysRequirement } from "../pod/archways_terms.ts";
 import type { ArchitectureRequirement, PreferredTerm } from "../decision_types.ts";
 import { type JsonObject, listAt } from "../../../json.ts";
 import type { PodView } from "../pod/pod_view.ts";

@@ -10,7 +10,7 @@ import type { JsonPatch } from "../../../k8s/patch.ts";
 import { assertNever } from "../../../parsed.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../pod/pod_view.ts";
-import { bareReleasePatch, releasePatch, ungatePatch } from "./release_patch.ts";
+import { bareReleasePatch, decisionPatch, ungatePatch } from "./decision_patch.ts";
 
 const STEPS = ["full", "bare", "gate"] as const;
 
@@ -75,7 +75,7 @@ export function stepPatch(
 ): JsonPatch {
   switch (step) {
     case "full":
-      return releasePatch(pod, decision);
+      return decisionPatch(pod, decision);
     case "bare":
       return bareReleasePatch(pod, why);
     case "gate":

@@ -15,7 +15,7 @@ import type { HealthCheckId, HealthResult, Observation } from "../../decide/type
 import type { ClusterReader } from "../../cluster/cluster_reader.ts";
 import { observe } from "../../cluster/plan_input.ts";
 import type { ReadApi } from "../../../k8s/api.ts";
-import { isForbidden } from "../../../k8s/errors.ts";
+import { isForbidden } from "../../../k8s/api_error.ts";
 import { errorText } from "../../../log.ts";
 import { fixedEndpoint, Upstream, type UpstreamOptions } from "../http/upstream.ts";
 import { readServicePort } from "../monitoring/monitoring_endpoint.ts";

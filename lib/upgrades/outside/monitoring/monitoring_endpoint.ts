@@ -9,7 +9,7 @@ import { CachedValue } from "../cached_value.ts";
 import type { EndpointSource, UpstreamEndpoint } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { AuthenticationV1TokenRequest, V1TokenRequestSpec } from "@kubernetes/client-node";
-import { isForbidden } from "../../../k8s/errors.ts";
+import { isForbidden } from "../../../k8s/api_error.ts";
 
 export type MonitoringService = "alertmanager-main" | "prometheus-k8s";
 

@@ -2,7 +2,7 @@
 import { type Clock, jitter } from "../../../clock.ts";
 import { type JsonObject, objectAt } from "../../../json.ts";
 import { ignoring, type KubeApi, readOptional } from "../../../k8s/api.ts";
-import { isNotFound } from "../../../k8s/errors.ts";
+import { isNotFound } from "../../../k8s/api_error.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import {

@@ -6,7 +6,7 @@ import { fixedEndpoint, Upstream, type UpstreamLimits } from "../http/upstream.t
 import { createHash } from "node:crypto";
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { ignoring, type KubeApi } from "../../../k8s/api.ts";
-import { isConflict } from "../../../k8s/errors.ts";
+import { isConflict } from "../../../k8s/api_error.ts";
 import { type EventObject, queuedEventOf, renderUpdate } from "../../../k8s/event_input.ts";
 import { Resource, type Wire } from "../../../k8s/types.ts";
 import { Upgrades } from "../../names.ts";

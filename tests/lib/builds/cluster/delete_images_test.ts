@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { deleteImages, type DeletionResult } from "../../../../lib/builds/cluster/delete_images.ts";
 import type { RegistryDeletion } from "../../../../lib/builds/decide/effects.ts";
 import { lookUpImage } from "../../../../lib/builds/cluster/answer_questions.ts";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../../lib/k8s/api_error.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { MemoryCluster, refusing } from "../../../support/memory_kube_api.ts";
 import { openPushRegistry } from "./push_registry.ts";

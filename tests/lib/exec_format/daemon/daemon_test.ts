@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import type { FailureOutcome } from "../../../../lib/exec_format/daemon/metrics.ts";
 import { EnoexecAnnotation } from "../../../../lib/names.ts";

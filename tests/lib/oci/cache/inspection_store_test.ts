@@ -8,7 +8,7 @@ import type { KeyValueStore, StoreEntry } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { PUBLIC_NAME, PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
-import type { DocumentRecord } from "../../../../lib/oci/inspection.ts";
+import type { ImageRecord } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makePlatforms } from "../../../support/reports.ts";
 import { temporaryFolder } from "../../../support/temporary_folder.ts";
@@ -18,7 +18,7 @@ const MB = 1024 * 1024;
 const AHEAD_MB = 4.5;
 
 /** An index of 64 platforms with the longest names that images have: 14.7 kB as it is stored. */
-function hostileRecord(at: number): DocumentRecord {
+function hostileRecord(at: number): ImageRecord {
   return makePlatforms({
     digest: `sha256:${at.toString(16).padStart(64, "0")}`,
     platforms: Array.from({ length: 64 }, (_, each) => ({
@@ -61,7 +61,7 @@ function observed(kv: KeyValueStore): { readonly kv: KeyValueStore; quiet(): Pro
   return seen;
 }
 
-async function read(store: InspectionStore, digest: string): Promise<DocumentRecord | undefined> {
+async function read(store: InspectionStore, digest: string): Promise<ImageRecord | undefined> {
   await store.readDocument(PUBLIC_READERSHIP, digest);
   return store.documentNow(PUBLIC_READERSHIP.id, digest);
 }

@@ -6,13 +6,13 @@ import { openMemoryStore } from "../../../support/memory_store.ts";
 import { exportEntries, importEntries } from "../../../../lib/oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { RECORD_VERSION } from "../../../../lib/oci/cache/records.ts";
-import type { DocumentRecord } from "../../../../lib/oci/inspection.ts";
+import type { ImageRecord } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makePlatforms } from "../../../support/reports.ts";
 
 const clock = new FakeClock();
 
-function record(at: number): DocumentRecord {
+function record(at: number): ImageRecord {
   return makePlatforms({
     depth: at % 2 === 0 ? "index" : "config",
     digest: `sha256:${at.toString(16).padStart(64, "0")}`,
@@ -20,7 +20,7 @@ function record(at: number): DocumentRecord {
   });
 }
 
-async function put(store: KeyValueStore, document: DocumentRecord, scope = "public"): Promise<void> {
+async function put(store: KeyValueStore, document: ImageRecord, scope = "public"): Promise<void> {
   const sealed = seal(document, { v: RECORD_VERSION, atMs: clock.nowMs() });
   await store.set(entryKey("digest", [document.digest, scope]), sealed);
 }

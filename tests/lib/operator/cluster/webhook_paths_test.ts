@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openWebhookPaths } from "../../../../lib/operator/cluster/webhook_paths.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { WebhookName, WebhookPath } from "../../../../lib/names.ts";
+import { CONVERTED_CRD, WebhookName, WebhookPath } from "../../../../lib/names.ts";
 import { openScene, whileRunning } from "../../../controllers/make.ts";
 
 const SERVICE = { namespace: "archway-system", name: "archway-webhook" };
@@ -20,7 +20,7 @@ function definition(path: string): KubeObject {
   const webhook = { clientConfig: { service: { ...SERVICE, path } } };
   return {
     kind: Resource.customResourceDefinitions.kind,
-    metadata: { name: WebhookName.convertedDefinition },
+    metadata: { name: CONVERTED_CRD },
     spec: { conversion: { strategy: "Webhook", webhook } },
   };
 }

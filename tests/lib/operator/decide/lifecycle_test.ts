@@ -65,7 +65,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
   "apply ownDeployment": [
     [
       "117 adds it to Archway's own Deployment before the DaemonSet",
-      on({ daemonSet: "absent", ownDeployment: "free" }),
+      on({ daemonSet: "absent", ownDeployment: "withoutFinalizer" }),
     ],
   ],
   "apply monitor": [
@@ -80,7 +80,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["88 adds the finalizer first", makeFacts({ config: makeOperandConfig({ finalizers: [] }), webhook: "absent" })],
   ],
   "apply uninstallFinalizers": [
-    ["holds its account before the webhook exists", makeFacts({ installation: "free", webhook: "absent" })],
+    ["holds its account before the webhook exists", makeFacts({ installation: "withoutFinalizer", webhook: "absent" })],
   ],
   "apply webhook": [
     ["creates the webhook when it is missing", makeFacts({ webhook: "absent" })],
@@ -96,7 +96,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["has nothing to do for a leaving config that holds none of ours", leaving({}, ["other/finalizer"])],
     ["holds nothing that the manifests did not install", makeFacts({ installation: "foreign" })],
     ["has nothing to do once it has left", makeFacts({ installation: "left", webhook: "absent" })],
-    ["rests when there is no config and nothing is left", gone({ installation: "free" })],
+    ["rests when there is no config and nothing is left", gone({ installation: "withoutFinalizer" })],
   ],
   "remove enoexec-events": [
     ["drops the enoexec finalizer of the MTO when the plugin is off", off({ hasImage: false, daemonSet: "unread" })],
@@ -106,7 +106,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
       off({ daemonSet: "unread", pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS, isForced: true }),
     ],
     ["118 122 drops the enoexec finalizer when no event is left", off({})],
-    ["leaves a Deployment alone that it does not hold", off({ ownDeployment: "free" })],
+    ["leaves a Deployment alone that it does not hold", off({ ownDeployment: "withoutFinalizer" })],
     ["drops the enoexec finalizer of the MTO from a leaving config", leavingMonitored({})],
   ],
   "remove events": [
@@ -124,19 +124,25 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
       "232 lets a Deployment go that somebody deletes while the plugin is on",
       on({ daemonSet: "current", ownDeployment: "deleting" }),
     ],
-    ["118 lets the Deployment of the handler go before the finalizer of the config", off({ ownDeployment: "held" })],
+    [
+      "118 lets the Deployment of the handler go before the finalizer of the config",
+      off({ ownDeployment: "withFinalizer" }),
+    ],
     [
       "lets the Deployment go that is deleted on the way out, once no event is left",
       off({ ownDeployment: "deleting" }),
     ],
-    ["lets the Deployment go of a config without the finalizer", off({ ownDeployment: "held" }, [podPlacement])],
+    [
+      "lets the Deployment go of a config without the finalizer",
+      off({ ownDeployment: "withFinalizer" }, [podPlacement]),
+    ],
     [
       "lets the Deployment go when there is no config, before the rights",
-      gone({ installation: "held", monitor: makeMonitor({ ownDeployment: "held" }) }),
+      gone({ installation: "withFinalizer", monitor: makeMonitor({ ownDeployment: "withFinalizer" }) }),
     ],
     [
       "lets the Deployment go when it is uninstalled, before the rights",
-      uninstalling({ config: undefined, monitor: makeMonitor({ ownDeployment: "held" }) }),
+      uninstalling({ config: undefined, monitor: makeMonitor({ ownDeployment: "withFinalizer" }) }),
     ],
   ],
   "remove monitor": [
@@ -180,7 +186,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["takes the taints off itself when it is uninstalled, before its finalizers", uninstalling({ taints: "carried" })],
   ],
   "remove uninstallFinalizers": [
-    ["lets its account go when there is no config and nothing is left", gone({ installation: "held" })],
+    ["lets its account go when there is no config and nothing is left", gone({ installation: "withFinalizer" })],
     ["lets its account go last when uninstalled", uninstalling({ config: makeOperandConfig({ finalizers: [] }) })],
   ],
   "remove webhook": [
@@ -202,7 +208,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ],
     [
       "118 204 keeps the Deployment of the handler while an event is pending",
-      leavingMonitored({ ownDeployment: "held", pendingEvents: 1 }),
+      leavingMonitored({ ownDeployment: "withFinalizer", pendingEvents: 1 }),
     ],
   ],
   "wait NamespaceConfigsExist": [
@@ -252,10 +258,10 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
   taints: fc.constantFrom("none", "carried"),
   maxGateAgeMs: fc.constant(60_000),
   forced: fc.record({ attempts: fc.nat(7), agoMs: fc.nat(3_000) }),
-  installation: fc.constantFrom("foreign", "free", "held", "uninstalling"),
+  installation: fc.constantFrom("foreign", "withoutFinalizer", "withFinalizer", "uninstalling"),
   monitor: fc.record({
     daemonSet: fc.constantFrom("absent", "current", "drifted", "deleting", "refused", "unread"),
-    ownDeployment: fc.constantFrom("foreign", "free", "held", "deleting"),
+    ownDeployment: fc.constantFrom("foreign", "withoutFinalizer", "withFinalizer", "deleting"),
     hasImage: fc.boolean(),
     handledEvents: fc.nat(2),
     pendingEvents: fc.nat(2),
@@ -280,7 +286,7 @@ Deno.test("every rule of the operand's lifecycle decides in one case or another,
 });
 
 function letGo({ installation }: OperandFacts): OperandFacts["installation"] {
-  return installation === "uninstalling" ? "left" : "free";
+  return installation === "uninstalling" ? "left" : "withoutFinalizer";
 }
 
 /** The facts after a step was carried out, or after the wait it asked for. */
@@ -299,7 +305,7 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
   }
   if (step.target === "webhook") return { ...facts, webhook: step.kind === "apply" ? "current" : "absent" };
   if (step.target === "uninstallFinalizers") {
-    return { ...facts, installation: step.kind === "apply" ? "held" : letGo(facts) };
+    return { ...facts, installation: step.kind === "apply" ? "withFinalizer" : letGo(facts) };
   }
   // Force that never succeeds: the worst case for leaving.
   if (step.target === "gates") return { ...facts, forced: { attempts: facts.forced.attempts + 1, agoMs: 0 } };
@@ -317,8 +323,8 @@ function followOwnDeployment(
   { monitor: { ownDeployment } }: OperandFacts,
   step: Extract<OperandStep, { readonly target: "ownDeployment" }>,
 ): OperandFacts["monitor"]["ownDeployment"] {
-  if (step.kind === "apply") return "held";
-  return ownDeployment === "deleting" ? "foreign" : "free";
+  if (step.kind === "apply") return "withFinalizer";
+  return ownDeployment === "deleting" ? "foreign" : "withoutFinalizer";
 }
 
 /** A DaemonSet that never goes, and events that something holds: the worst case. */
@@ -347,7 +353,7 @@ Deno.test("invariant 1: a leaving config always gets away, unless namespace conf
     }
     assert.equal(decideOperandStep(facts).step.kind, "done");
     assert.ok(facts.config?.finalizers.every((name) => name === "other/x"));
-    assert.ok(["foreign", "free"].includes(facts.monitor.ownDeployment), "its Deployment is let go");
+    assert.ok(["foreign", "withoutFinalizer"].includes(facts.monitor.ownDeployment), "its Deployment is let go");
   }));
 });
 
@@ -361,7 +367,11 @@ Deno.test("property: a config that stays ends with its webhook while a replica s
     assert.equal(facts.webhook, "current");
     assert.ok(facts.config?.finalizers.includes(podPlacement));
     assert.equal(facts.config?.finalizers.includes(enoexecEvents), start.config.monitorsExecFormat);
-    assert.ok(["foreign", start.config.monitorsExecFormat ? "held" : "free"].includes(facts.monitor.ownDeployment));
+    assert.ok(
+      ["foreign", start.config.monitorsExecFormat ? "withFinalizer" : "withoutFinalizer"].includes(
+        facts.monitor.ownDeployment,
+      ),
+    );
     assert.equal(facts.config?.finalizers.includes(noPodPlacementConfig), facts.hasNamespaceConfigs);
   }));
 });

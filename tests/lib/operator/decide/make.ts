@@ -42,7 +42,7 @@ export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
     leavingForMs: 0,
     maxGateAgeMs: 60_000,
     forced: { attempts: 0, agoMs: 0 },
-    installation: "held",
+    installation: "withFinalizer",
     monitor: makeMonitor(),
     taints: "none",
     ...overrides,

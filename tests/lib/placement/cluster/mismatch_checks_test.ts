@@ -4,7 +4,7 @@ import {
   type MismatchDeps,
   openMismatchChecks,
 } from "../../../../lib/placement/cluster/mismatch_checks.ts";
-import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
+import type { PodImageInspector } from "../../../../lib/placement/images/pod_image_inspector.ts";
 import type { JsonObject } from "../../../../lib/json.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
@@ -125,7 +125,7 @@ Deno.test("late() has room for other namespaces while the registries of some nev
 Deno.test("Q-04 Q-06 late() warns of a native image that comes beside Wasm, which a RuntimeClass of the settings runs anywhere", async () => {
   const scene = openScene();
   const platforms = [{ os: "wasi", architecture: "wasm" }];
-  const inspect: PodImages["inspect"] = ({ images }) =>
+  const inspect: PodImageInspector["inspect"] = ({ images }) =>
     Promise.resolve(images.map(({ image }) => image === "wasm" ? platformsFact(image, platforms) : fact(image)));
   const { checkLateImages: late } = mismatchesOf(answering(scene, inspect), {
     settingsOf: () => makeSettings({ runtimeClasses: { mine: { kind: "add", architectures: ["amd64", "arm64"] } } }),

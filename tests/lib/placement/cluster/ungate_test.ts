@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../../lib/k8s/api_error.ts";
 import { countGatedPods, ungateAll, type UngateResults } from "../../../../lib/placement/cluster/ungate.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";

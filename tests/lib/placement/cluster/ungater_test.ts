@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openUngater, type UngateOutcome } from "../../../../lib/placement/cluster/ungate.ts";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../../lib/k8s/api_error.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { PodLabel, SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { makePod } from "../../../controllers/make.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../../lib/k8s/api_error.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { openConfigs } from "../../../../lib/operator/cluster/configs.ts";

@@ -6,7 +6,7 @@ import { judgeAdmission } from "../../../../lib/placement/decide/admission.ts";
 import { judgeImages } from "../../../../lib/placement/decide/judge_images.ts";
 import { imagesToInspect } from "../../../../lib/placement/decide/images_to_inspect.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
-import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
+import { decisionPatch } from "../../../../lib/placement/decide/patch/decision_patch.ts";
 import { planTolerations } from "../../../../lib/placement/decide/patch/tolerations.ts";
 import { podEventsOf } from "../../../../lib/placement/decide/events/pod_events.ts";
 import { countSteps } from "./count_steps.ts";
@@ -95,7 +95,7 @@ function admit(raw: Json): void {
 function settle(raw: Json): void {
   const facts = make.facts(raw, { configs: SCORING, settings, images: [make.image("multi")], gateAgeMs: 60_000 });
   const decision = decide(facts);
-  releasePatch(facts.pod, decision);
+  decisionPatch(facts.pod, decision);
   podEventsOf(facts.pod, { kind: "applied", decision });
 }
 

@@ -19,7 +19,7 @@ import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../../
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import type { AdmissionVerdict, PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
-import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
+import { decisionPatch } from "../../../../lib/placement/decide/patch/decision_patch.ts";
 import { evidenceOf } from "../../../../lib/placement/decide/judge_images.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 
@@ -271,7 +271,7 @@ export function released(
   facts: PlacementFacts,
 ): { readonly decision: PlacementDecision; readonly patch: JsonPatch; readonly after: Json } {
   const decision = decide(facts);
-  const patch = releasePatch(facts.pod, decision);
+  const patch = decisionPatch(facts.pod, decision);
   return { decision, patch, after: applied(raw, patch) };
 }
 

@@ -98,7 +98,7 @@ async function play(steps: readonly Step[], delayMs: number): Promise<void> {
   await all;
 }
 
-Deno.test("PodImages.inspect() answers no pod of policy Always by a look-up that began before it, in any history", async () => {
+Deno.test("PodImageInspector.inspect() answers no pod of policy Always by a look-up that began before it, in any history", async () => {
   const history = fc.tuple(fc.array(step, { minLength: 3, maxLength: 30 }), fc.constantFrom(50, 700, 2_000));
   await fc.assert(fc.asyncProperty(history, ([steps, delayMs]) => play(steps, delayMs)), { numRuns: 100 });
 });

@@ -3,7 +3,7 @@
 import { Inspections } from "../../../../controllers/pod_placement/inspections.ts";
 import { PodStates } from "../../../../controllers/pod_placement/pod_states.ts";
 import { KnownImages } from "../../../../lib/placement/images/known_images.ts";
-import { openPodImages } from "../../../../lib/placement/images/pod_images.ts";
+import { openPodImageInspector } from "../../../../lib/placement/images/pod_image_inspector.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
@@ -41,7 +41,7 @@ const cached = new CachedInspector({
 });
 let asked = 0;
 const inspector = new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING });
-const images = openPodImages({
+const images = openPodImageInspector({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },
   known: new KnownImages({ memory: cached, planner: DIRECT }),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
+import type { PodImageInspector } from "../../../../lib/placement/images/pod_image_inspector.ts";
 import { podImagesWithoutFailed } from "../../../../lib/placement/images/pod_images_without_failed.ts";
 import type { InspectedImage } from "../../../../lib/oci/inspection.ts";
 import { openScene } from "../../../controllers/make.ts";
@@ -46,7 +46,7 @@ Deno.test("podImagesWithoutFailed() leaves images that have not failed, and fail
 
 Deno.test("podImagesWithoutFailed() recalls the same for warm admission", () => {
   const known = { images: [inspected("amd64", "arm64")], isAging: true };
-  const recall = (found: typeof known | undefined): ReturnType<PodImages["recall"]> => {
+  const recall = (found: typeof known | undefined): ReturnType<PodImageInspector["recall"]> => {
     const inner = { ...openScene().images, recall: () => found };
     return podImagesWithoutFailed(inner, () => ["arm64"]).recall({ identity: SCOPE, images: [] });
   };

@@ -6,7 +6,7 @@ import {
   PullSecrets,
 } from "../../../../lib/placement/images/pull_secrets.ts";
 import type { KubeApi } from "../../../../lib/k8s/api.ts";
-import { AnswerTooLarge, ApiError } from "../../../../lib/k8s/errors.ts";
+import { AnswerTooLarge, ApiError } from "../../../../lib/k8s/api_error.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -265,7 +265,7 @@ Deno.test("read() reports it when the API server cannot give a secret or an acco
   }
 });
 
-Deno.test("PodImages.inspect() takes no permanent failure for one while a pull secret cannot be read", async () => {
+Deno.test("PodImageInspector.inspect() takes no permanent failure for one while a pull secret cannot be read", async () => {
   const problem = { kind: "transient", reason: "ServerError", message: "Cannot read the secret." } as const;
   const bed = openImageBed({ pull: () => ({ credentials: [], problem }) });
   bed.registry.private.add("registry.example/closed:v1");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { adviseOnWorkloads } from "../../../../lib/report/cluster/workload_advice.ts";
 import type { Clock } from "../../../../lib/clock.ts";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../../lib/k8s/api_error.ts";
 import { Resource, type ResourceType } from "../../../../lib/k8s/types.ts";
 import type { PlacementSettings } from "../../../../lib/placement/decide/config/settings.ts";
 import type { ImageBed } from "../../../support/image_bed.ts";

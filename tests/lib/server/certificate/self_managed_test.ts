@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../../lib/k8s/api_error.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { DEFAULT_TERMS } from "../../../../lib/server/certificate/authority.ts";

@@ -11,5 +11,5 @@ Deno.test("openHolds() keeps a bounded number of refusals", async () => {
   }
   assert.equal(holds.refusals.get("shop/pod-1"), undefined);
   assert.equal(holds.refusals.get("shop/pod-2999"), "no");
-  assert.ok(holds.isHeld("shop/pod-2999"));
+  assert.ok(holds.isBackedOff("shop/pod-2999"));
 });

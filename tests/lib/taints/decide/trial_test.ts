@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { ApiError } from "../../../../lib/k8s/api_error.ts";
 import { judgeTrial } from "../../../../lib/taints/decide/plan.ts";
 
 const POLICY = "ValidatingAdmissionPolicy 'x' with binding 'x' denied request";

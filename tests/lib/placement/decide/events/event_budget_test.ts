@@ -7,7 +7,7 @@ import { BackgroundEventRecorder } from "../../../../../lib/k8s/event_recorder.t
 import type { KubeObject } from "../../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../../lib/log.ts";
 import type { PlacementDecision } from "../../../../../lib/placement/decide/decision_types.ts";
-import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
+import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/decision_patch.ts";
 import { gateAddedEvent, podEventsOf, type PodOutcome } from "../../../../../lib/placement/decide/events/pod_events.ts";
 import type { PodView } from "../../../../../lib/placement/decide/pod/pod_view.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { MAX_ANNOTATION_BYTES } from "../../../../../lib/placement/decide/patch/pod_patch.ts";
-import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
+import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/decision_patch.ts";
 import { admit, applied, ARM64, endOf, type Json, make, running, settle } from "../make.ts";
 
 /** What the API server counts, and the most it accepts. */
@@ -40,7 +40,7 @@ Deno.test("admissionPatch() places a pod with annotations of any size that the A
   }));
 });
 
-Deno.test("releasePatch() and bareReleasePatch() keep the annotations acceptable, whatever their size", () => {
+Deno.test("decisionPatch() and bareReleasePatch() keep the annotations acceptable, whatever their size", () => {
   fc.assert(fc.property(sizes, fc.constantFrom("multi", "broken"), (bytes, image) => {
     const raw = make.gatedPod(running(image), { annotations: annotationsOfSize(bytes) });
     const { pod, after: full } = settle(raw, { configs: WARM.configs, gateAgeMs: 60_000 });

@@ -11,7 +11,7 @@ import { isGated } from "../pod/constraints.ts";
 import { ANNOTATIONS, LABELS, removeGate, renderChanges } from "./pod_patch.ts";
 
 /** Empty when there is nothing to do. A failed `test` (422 without causes) means: read the pod and decide again. */
-export function releasePatch(pod: PodView, decision: PlacementDecision): JsonPatch {
+export function decisionPatch(pod: PodView, decision: PlacementDecision): JsonPatch {
   if (!isGated(pod) || pod.isDeleting) return [];
   const changes = renderChanges(pod, changesOf(decision));
   return changes.length === 0 ? [] : [...identityGuards(pod, changes), ...guards(pod, decision), ...changes];

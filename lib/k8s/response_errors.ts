@@ -1,5 +1,5 @@
 // Makes ApiErrors from failed responses, failed connections and error events.
-import { ApiError } from "./errors.ts";
+import { ApiError } from "./api_error.ts";
 import { parseStatus } from "./kube_object.ts";
 import { parseObject } from "../json.ts";
 

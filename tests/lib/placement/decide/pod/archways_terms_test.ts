@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { archwaysRequirement } from "../../../../../lib/placement/decide/pod/own_terms.ts";
+import { archwaysRequirement } from "../../../../../lib/placement/decide/pod/archways_terms.ts";
 import { AMD64, ARCH, ARM64, type Json, make, settle } from "../make.ts";
 
 function recorded(decision: string, architectures: readonly string[], terms?: readonly Json[]): Json {

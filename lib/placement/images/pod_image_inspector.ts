@@ -25,7 +25,7 @@ export interface PodImagesRequest {
   readonly mayRenew?: boolean | undefined;
 }
 
-export interface PodImages {
+export interface PodImageInspector {
   /** One per image of gated, prefetched or checked pods, whose number is unlimited. */
   readonly permits: FairLimiter;
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
@@ -49,9 +49,9 @@ interface PodImagesDeps {
   readonly observe?: (image: { readonly ms: number; readonly report: InspectionReport }) => void;
 }
 
-export function openPodImages(deps: PodImagesDeps): PodImages {
+export function openPodImageInspector(deps: PodImagesDeps): PodImageInspector {
   const { limits: { images: permits }, log } = deps;
-  const inspect: PodImages["inspect"] = (request, signal) => inspectImages(deps, request, signal);
+  const inspect: PodImageInspector["inspect"] = (request, signal) => inspectImages(deps, request, signal);
   const prefetched = new Set<string>();
 
   function prefetch(request: PodImagesRequest): void {
@@ -111,7 +111,7 @@ async function inspectImages(
 
 function recallImages(
   { known }: PodImagesDeps,
-  { identity, images, possibleBundles = [], askedSinceMs }: Parameters<PodImages["recall"]>[0],
+  { identity, images, possibleBundles = [], askedSinceMs }: Parameters<PodImageInspector["recall"]>[0],
 ): KnownPodImages | undefined {
   return possibleBundles.length === 0 ? known.recall(images, identity, askedSinceMs) : undefined;
 }

@@ -1,6 +1,6 @@
 // Keeps a ServiceMonitor and PrometheusRule, owned by the cluster config, if the cluster serves these kinds.
 import { entryOf } from "../../lib/json.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
+import { ApiError } from "../../lib/k8s/api_error.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";

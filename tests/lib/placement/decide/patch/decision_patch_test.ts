@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../../lib/names.ts";
 import type { JsonPatch } from "../../../../../lib/k8s/patch.ts";
-import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
+import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/decision_patch.ts";
 import { AMD64, applied, ARCH, ARM64, at, endOf, type Json, make, mark, running, settle } from "../make.ts";
 
 const TERMS = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
@@ -16,7 +16,7 @@ const FULL = make.gatedPod({
   affinity: make.nodeAffinity([make.term(["foo", "bar"])], PREFERRED),
 }, { annotations: { note: "x" } });
 
-Deno.test("releasePatch() pins identity, terms, images and gate, and not the resource version", () => {
+Deno.test("decisionPatch() pins identity, terms, images and gate, and not the resource version", () => {
   assert.deepEqual(tested(settle(FULL).patch), [
     "/metadata/uid",
     TERMS,
@@ -27,14 +27,14 @@ Deno.test("releasePatch() pins identity, terms, images and gate, and not the res
   ]);
 });
 
-Deno.test("releasePatch() pins the resource version when it makes an object that was missing", () => {
+Deno.test("decisionPatch() pins the resource version when it makes an object that was missing", () => {
   const unannotated = make.gatedPod({ affinity: make.nodeAffinity([make.term(["foo", "bar"])]) });
   for (const raw of [make.gatedPod({}, { annotations: {} }), unannotated]) {
     assert.ok(tested(settle(raw).patch).includes("/metadata/resourceVersion"));
   }
 });
 
-Deno.test("releasePatch() applies after an unrelated change, and fails after a related one", () => {
+Deno.test("decisionPatch() applies after an unrelated change, and fails after a related one", () => {
   const { patch } = settle(FULL);
   const metadata = FULL.metadata as Json;
   const spec = FULL.spec as Json;
@@ -49,18 +49,18 @@ Deno.test("releasePatch() applies after an unrelated change, and fails after a r
   for (const changed of related) assert.throws(() => applied(changed, patch), Error, JSON.stringify(changed));
 });
 
-Deno.test("releasePatch() is one patch: affinity first, marks, the gate last", () => {
+Deno.test("decisionPatch() is one patch: affinity first, marks, the gate last", () => {
   const changes = settle(FULL).patch.filter(({ op }) => op !== "test").map(({ op, path }) => `${op} ${path}`);
   assert.equal(changes[0], `add ${TERMS}/0/matchExpressions/-`);
   assert.equal(changes.at(-1), "remove /spec/schedulingGates/0");
 });
 
-Deno.test("releasePatch() is empty for a pod without the gate and for one being deleted", () => {
+Deno.test("decisionPatch() is empty for a pod without the gate and for one being deleted", () => {
   assert.deepEqual(settle({ ...FULL, spec: running("multi") }).patch, []);
   assert.deepEqual(settle(make.gatedPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" })).patch, []);
 });
 
-Deno.test("releasePatch() of a second equal failure changes only what differs", () => {
+Deno.test("decisionPatch() of a second equal failure changes only what differs", () => {
   const once = settle(make.gatedPod(running("broken"), { annotations: {} })).after;
   const changes = settle(once, { failedAttempts: 1 }).patch.filter(({ op }) => op !== "test");
   assert.deepEqual(changes, [
@@ -68,13 +68,13 @@ Deno.test("releasePatch() of a second equal failure changes only what differs", 
   ]);
 });
 
-Deno.test("releasePatch() makes labels where somebody removed them all", () => {
+Deno.test("decisionPatch() makes labels where somebody removed them all", () => {
   const raw = make.gatedPod();
   const unlabelled = { ...raw, metadata: { ...(raw.metadata as Json), labels: undefined } };
   assert.equal(settle(JSON.parse(JSON.stringify(unlabelled))).marks["scheduling-gate"], "removed");
 });
 
-Deno.test("releasePatch() adds tolerations for exactly the architectures decided", () => {
+Deno.test("decisionPatch() adds tolerations for exactly the architectures decided", () => {
   const taint = { key: ARCH, effect: "NoSchedule" } as const;
   const settings = make.settings({ toleratedTaints: [taint] });
   const tolerated = { key: ARCH, operator: "Equal", value: AMD64, effect: "NoSchedule" };
@@ -101,11 +101,11 @@ const BROKEN = make.gatedPod(running("broken"));
 const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 1)] }));
 const RETRY = settle(BROKEN, { configs: SCORING }).patch;
 
-Deno.test("releasePatch() of a retry never touches the required terms or the gate", () => {
+Deno.test("decisionPatch() of a retry never touches the required terms or the gate", () => {
   const touched = RETRY.filter(({ op }) => op !== "test").map(({ path }) => path);
   assert.deepEqual(touched.filter((path) => /nodeSelectorTerms|schedulingGates/.test(path)), []);
 });
 
-Deno.test("releasePatch() of a retry does not fit a pod that was released meanwhile", () => {
+Deno.test("decisionPatch() of a retry does not fit a pod that was released meanwhile", () => {
   assert.throws(() => applied({ ...BROKEN, spec: running("broken") }, RETRY));
 });
