@@ -59,7 +59,7 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
     secretVersions: { push: push?.metadata.resourceVersion ?? "", pull: pull?.metadata.resourceVersion ?? "" },
     optionalInputs,
     checksImages,
-    otherBuilder: [...watches.otherBuilder.values()].some((isRunning) => isRunning) ? "running" : "stopped",
+    mcoBuilder: [...watches.mcoBuilder.values()].some((isRunning) => isRunning) ? "running" : "stopped",
     architecturesMap: textMapAt(architectures, "data") ?? {},
     answers: new Map(),
     settings,

@@ -63,7 +63,7 @@ export interface BuildWatches {
   readonly secrets: Reflector<ChildObject>;
   readonly controllerConfigs: Reflector<Pick<ClusterSettings, "proxy" | "trustBundle">>;
   readonly payloadArchitectures: Reflector<string>;
-  readonly otherBuilder: Reflector<boolean>;
+  readonly mcoBuilder: Reflector<boolean>;
 }
 
 const OTHER_BUILDER = "metadata.name=machine-os-builder";
@@ -122,7 +122,7 @@ export function openBuildWatches({ api, clock, log, namespace, onChange }: Build
     secrets: watch(Resource.secrets, parseSecret, ({ value }) => reconcileConfigOf(value.labels), ours),
     controllerConfigs: watch(Resource.controllerConfigs, parseControllerConfig, ifDifferent),
     payloadArchitectures: watch(Resource.clusterVersions, parsePayloadArchitecture, ifDifferent),
-    otherBuilder: watch(Resource.deployments, isRunningDeployment, ifDifferent, other),
+    mcoBuilder: watch(Resource.deployments, isRunningDeployment, ifDifferent, other),
   };
   return { ...watches, ...together(Object.values(watches)) };
 }

@@ -43,7 +43,7 @@ export interface ReconcileDecision extends DecisionPart {
 
 export function decideBuild(facts: BuildFacts): ReconcileDecision {
   if (facts.config.meta.isDeleting) return reconcileDecision("deleting", decisionPart(), viewOf(facts, {}));
-  if (facts.otherBuilder === "running") {
+  if (facts.mcoBuilder === "running") {
     return reconcileDecision("another builder is active", configConditions(facts, undefined), viewOf(facts, {}));
   }
   const { detected, set, plan, effects } = resolvePlan(facts);

@@ -39,7 +39,7 @@ export interface BuildFacts {
   /** Whether to check that published images still exist: at the start, after a change, and at intervals. */
   readonly checksImages: boolean;
   /** Whether the machine config operator's own builder has a replica, ready or not. */
-  readonly otherBuilder: "running" | "stopped";
+  readonly mcoBuilder: "running" | "stopped";
   /** The data of the ConfigMap of architectures, by pool. */
   readonly architecturesMap: Readonly<Record<string, string>>;
   readonly answers: ReadonlyMap<string, RegistryAnswer>;

@@ -24,9 +24,9 @@ export type BuildMode = "single" | "index";
 export interface ArchitecturePlan {
   readonly arch: KnownArchitecture;
   readonly buildKey: string;
-  readonly job: string;
-  readonly digestMap: string;
-  readonly containerfileMap: string;
+  readonly jobName: string;
+  readonly digestConfigMapName: string;
+  readonly containerfileConfigMapName: string;
   /** Tag that the Job pushes; `-rN` is appended where tags are immutable. */
   readonly tag: string;
   readonly userText?: string | undefined;
@@ -39,10 +39,10 @@ export interface BuildPlan {
   readonly set: ArchitectureSet;
   /** Name of the MachineOSBuild, and the tag of what is published. */
   readonly name: string;
-  readonly config: string;
+  readonly configName: string;
   readonly pool: string;
   /** Name of the rendered MachineConfig. */
-  readonly rendered: string;
+  readonly renderedConfigName: string;
   readonly repository: string;
   /** `registry/repository` that Jobs push to: the same, or one for staging. */
   readonly jobRepository: string;

@@ -184,7 +184,7 @@ export const BUILDS: Subject<Given> = {
       ...{ name, labels, annotations, finalizers, spec },
       job: job.metadata.name,
       configMaps: configMaps.map(({ metadata }) => metadata.name),
-      digestMap: plan.builds[0]?.digestMap,
+      digestMap: plan.builds[0]?.digestConfigMapName,
       secrets: secrets.map(({ object }) => object.metadata.name),
     };
   },

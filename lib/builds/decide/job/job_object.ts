@@ -34,7 +34,7 @@ function jobObject(input: JobInput): KubeObject {
   return {
     apiVersion: "batch/v1",
     kind: "Job",
-    metadata: { ...childMeta(arch.job, plan, facts, arch), ownerReferences: [ownedBy(build)] },
+    metadata: { ...childMeta(arch.jobName, plan, facts, arch), ownerReferences: [ownedBy(build)] },
     spec: {
       backoffLimit: MAX_FAILED_PODS,
       completions: 1,
@@ -74,7 +74,7 @@ function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly K
   const containerfile = renderContainerfile({ rendered, pool: plan.pool, userText: arch.userText });
   const bundle = new TextEncoder().encode(facts.cluster.trustBundle).toBase64();
   return [
-    map(arch.containerfileMap, { data: { Containerfile: containerfile } }, arch),
+    map(arch.containerfileConfigMapName, { data: { Containerfile: containerfile } }, arch),
     map(`mc-${plan.name}`, { data: { "machineconfig.json.gz": machineConfig } }),
     map(`additionaltrustbundle-${plan.name}`, { binaryData: { "openshift-config-user-ca-bundle.crt": bundle } }),
     ...(policy === undefined ? [] : [map(`etc-policy-${plan.name}`, { data: { "policy.json": policy } })]),

@@ -47,7 +47,7 @@ export function renderPod(input: JobInput): Wire<V1PodSpec> {
       name: "create-digest-configmap",
       ...digestProgram(input),
       args: [
-        `--configmap-name=${arch.digestMap}`,
+        `--configmap-name=${arch.digestConfigMapName}`,
         `--digestfile=${DIGEST_FILE}`,
         `--namespace=${settings.namespace}`,
         `--labels=${labelText(plan, arch)}`,
@@ -84,7 +84,7 @@ function envOf({ plan, arch, rendered, facts, tag }: JobInput): readonly Wire<V1
   const { cluster: { proxy }, optionalInputs } = facts;
   const texts: readonly (readonly [string, string])[] = [
     ["MAX_RETRIES", "3"],
-    ["DIGEST_CONFIGMAP_NAME", arch.digestMap],
+    ["DIGEST_CONFIGMAP_NAME", arch.digestConfigMapName],
     ["DIGEST_CONFIGMAP_LABELS", labelText(plan, arch)],
     ["HOME", "/home/build"],
     ["TAG", `${plan.jobRepository}:${tag}`],
@@ -139,7 +139,7 @@ function volumesOf({ plan, arch, facts: { optionalInputs } }: JobInput): readonl
   });
   return [
     map("machineconfig", `mc-${plan.name}`),
-    map("containerfile", arch.containerfileMap),
+    map("containerfile", arch.containerfileConfigMapName),
     map("etc-policy", `etc-policy-${plan.name}`, true),
     map("etc-registries", `etc-registries-${plan.name}`, true),
     map("additional-trust-bundle", `additionaltrustbundle-${plan.name}`),
@@ -154,8 +154,10 @@ function volumesOf({ plan, arch, facts: { optionalInputs } }: JobInput): readonl
   ];
 }
 
-export function buildLabels({ pool, rendered, config }: BuildPlan): Readonly<Record<string, string>> {
-  return { [BuildLabel.pool]: pool, [BuildLabel.rendered]: rendered, [BuildLabel.config]: config };
+export function buildLabels(
+  { pool, renderedConfigName, configName }: BuildPlan,
+): Readonly<Record<string, string>> {
+  return { [BuildLabel.pool]: pool, [BuildLabel.rendered]: renderedConfigName, [BuildLabel.config]: configName };
 }
 
 export function childLabels(plan: BuildPlan, arch?: ArchitecturePlan): Readonly<Record<string, string>> {
@@ -183,7 +185,7 @@ export function childMeta(
     labels: childLabels(plan, arch),
     annotations: {
       [McoAnnotation.build]: plan.name,
-      [McoAnnotation.config]: plan.config,
+      [McoAnnotation.config]: plan.configName,
       ...Object.fromEntries(optionalInputs.map(({ volume }) => [`${MCO_GROUP}/has-${volume}`, ""])),
       ...(arch === undefined || plan.mode === "single"
         ? {}

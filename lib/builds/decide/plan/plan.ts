@@ -77,9 +77,9 @@ function planOf(input: CheckedInput): BuildPlan {
     mode,
     set,
     name,
-    config: config.meta.name,
+    configName: config.meta.name,
     pool: config.pool,
-    rendered: pool.rendered,
+    renderedConfigName: pool.rendered,
     repository,
     jobRepository: mode === "single" || staging === "" ? repository : staging,
     builds,
@@ -93,13 +93,16 @@ function unusedFiles({ config, set }: Pick<PlanInput, "config" | "set">): readon
   );
 }
 
-type ObjectNames = Pick<ArchitecturePlan, "job" | "digestMap" | "containerfileMap" | "tag">;
+type ObjectNames = Pick<
+  ArchitecturePlan,
+  "jobName" | "digestConfigMapName" | "containerfileConfigMapName" | "tag"
+>;
 
 function mcoObjectNames(build: string): ObjectNames {
   return {
-    job: `build-${build}`,
-    digestMap: `digest-${build}`,
-    containerfileMap: `containerfile-${build}`,
+    jobName: `build-${build}`,
+    digestConfigMapName: `digest-${build}`,
+    containerfileConfigMapName: `containerfile-${build}`,
     tag: build,
   };
 }
@@ -107,9 +110,9 @@ function mcoObjectNames(build: string): ObjectNames {
 function indexNames(config: string, arch: KnownArchitecture, buildKey: string): ObjectNames {
   const key = `${nameKeyOf(config, buildKey)}-${arch}`;
   return {
-    job: `ocl-${key}`,
-    digestMap: `digest-${key}`,
-    containerfileMap: `containerfile-${key}`,
+    jobName: `ocl-${key}`,
+    digestConfigMapName: `digest-${key}`,
+    containerfileConfigMapName: `containerfile-${key}`,
     tag: `${config}-${buildKey.slice(0, SHORT_KEY_LENGTH)}-${arch}`,
   };
 }

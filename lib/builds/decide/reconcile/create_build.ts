@@ -48,14 +48,14 @@ export function createBuild(
         ownerReferences: [ownedByConfig(config)],
       },
       spec: {
-        machineConfig: { name: plan.rendered },
-        machineOSConfig: { name: plan.config },
+        machineConfig: { name: plan.renderedConfigName },
+        machineOSConfig: { name: plan.configName },
         renderedImagePushSpec: `${plan.repository}:${plan.name}`,
       },
     },
   };
   const message = `Build "${plan.name}" for ${plan.set.join(", ")} of pool "${plan.pool}".`;
-  const event = normal(["config", plan.config], "BuildStarted", [message, ...plan.infos].join(" "));
+  const event = normal(["config", plan.configName], "BuildStarted", [message, ...plan.infos].join(" "));
   return decisionPart({ effects: [effect], events: [...poolChange(facts, plan), event] });
 }
 
@@ -63,10 +63,13 @@ export function forcedOf({ meta }: MachineOSBuild): ArchitectureSet {
   return architectureSetOf((meta.annotations[ArchwayAnnotation.forced] ?? "").split(","));
 }
 
-function poolChange({ config, builds }: BuildFacts, { pool, rendered }: BuildPlan): readonly BuildEvent[] {
+function poolChange(
+  { config, builds }: BuildFacts,
+  { pool, renderedConfigName }: BuildPlan,
+): readonly BuildEvent[] {
   const current = builds.find(({ meta }) => meta.name === config.status.build);
-  if (current === undefined || current.rendered === rendered) return [];
-  const message = `Pool "${pool}" is to run "${rendered}", before "${current.rendered}".`;
+  if (current === undefined || current.rendered === renderedConfigName) return [];
+  const message = `Pool "${pool}" is to run "${renderedConfigName}", before "${current.rendered}".`;
   return [normal(["pool", pool], "PoolConfigChanged", message)];
 }
 

@@ -165,7 +165,7 @@ function unstageEffects({ facts, plan, build }: BuildSubject, record: BuildRecor
   const archs = record.archs.map(({ from, isStaged, ...one }) =>
     isStaged === true || from === undefined ? one : { ...one, from }
   );
-  const deletions = stagedDeletions(record, { config: plan.config, digestsElsewhere: facts.digestsElsewhere });
+  const deletions = stagedDeletions(record, { config: plan.configName, digestsElsewhere: facts.digestsElsewhere });
   return [{ kind: "delete images", deletions }, ...recordEffects({ facts, build }, { ...record, archs })];
 }
 
@@ -200,6 +200,6 @@ export function recordOfEnded({ facts, plan, build }: BuildSubject): BuildRecord
 export function buildAgain({ facts, plan, build }: BuildSubject, why: string): DecisionPart {
   return decisionPart({
     effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")],
-    events: [warning(["config", plan.config], "BuildDeleted", `${why}: it is built again.`)],
+    events: [warning(["config", plan.configName], "BuildDeleted", `${why}: it is built again.`)],
   });
 }

@@ -105,7 +105,7 @@ export function deleteSuperseded({ facts, plan, build }: BuildSubject): Decision
     other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"
   );
   // An adopted Job, and one that has ended, stores its digest under the name that the plan gives it.
-  const kept = plan.builds.map(({ digestMap }) => digestMap);
+  const kept = plan.builds.map(({ digestConfigMapName }) => digestConfigMapName);
   return decisionPart({
     effects: others.flatMap((other) => [
       ...facts.jobs.filter((job) => job.buildUid === other.meta.uid && isAdoptable(job, plan, build))
@@ -115,7 +115,7 @@ export function deleteSuperseded({ facts, plan, build }: BuildSubject): Decision
     ]),
     events: others.map(({ meta: { name } }) => {
       const message = `Build "${name}" is not wanted any more: "${plan.name}" is.`;
-      return normal(["config", plan.config], "BuildDeleted", message);
+      return normal(["config", plan.configName], "BuildDeleted", message);
     }),
   });
 }
@@ -123,7 +123,7 @@ export function deleteSuperseded({ facts, plan, build }: BuildSubject): Decision
 function isAdoptable(job: JobObservation, plan: BuildPlan, build: MachineOSBuild): boolean {
   const forced = forcedOf(build);
   const wanted = plan.mode === "index" &&
-    plan.builds.some(({ job: name, buildKey, arch }) =>
+    plan.builds.some(({ jobName: name, buildKey, arch }) =>
       name === job.meta.name && buildKey === job.buildKey && !forced.includes(arch)
     );
   const state = jobStateOf(job).kind;

@@ -140,7 +140,7 @@ export function publishEffect({ plan, build }: BuildSubject, { archs }: BuildRec
       const { arch, digest, from, buildKey, isStaged } = one;
       if (digest === undefined) return [];
       const reference = `${from ?? plan.repository}@${digest}`;
-      const own = isStaged === true ? { tag: `${architectureTag(plan.config, one)}${suffix}` } : {};
+      const own = isStaged === true ? { tag: `${architectureTag(plan.configName, one)}${suffix}` } : {};
       return [{ arch, reference, buildKey, isUnlabelled, ...own }];
     }),
   };

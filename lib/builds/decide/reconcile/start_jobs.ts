@@ -97,7 +97,7 @@ function startOne(
   const { waitingSince: _waited, ...next } = before;
   const tag = next.tag ?? arch.tag;
   const effect = renderJob({ plan, arch, build, rendered, facts, tolerations: suitable.tolerations, tag });
-  const message = `Job "${arch.job}" builds the image for ${arch.arch}.`;
+  const message = `Job "${arch.jobName}" builds the image for ${arch.arch}.`;
   const events = ["ArchBuildStarted", "JobCreated"].map((reason) =>
     normal(["build", build.meta.name], reason, message)
   );

@@ -39,7 +39,7 @@ export function stepArchitecture(
   const { facts, build } = context;
   const fresh: ArchitectureBuild = { arch: arch.arch, buildKey: arch.buildKey, state: "Pending", attempts: 0 };
   const before = previous?.buildKey === arch.buildKey ? previous : fresh;
-  const job = facts.jobs.find(({ meta }) => meta.name === arch.job);
+  const job = facts.jobs.find(({ meta }) => meta.name === arch.jobName);
   switch (before.state) {
     case "Succeeded":
     case "Reused":
@@ -206,7 +206,7 @@ function starting(next: ArchitectureBuild, pod: StartingPod, { job, facts, plan 
 function readDigest(arch: ArchitecturePlan, known: ArchitectureBuild, context: JobContext): ArchitectureStep {
   const { facts, plan, job } = context;
   const left = facts.digests.find(({ meta, digest, jobUid }) =>
-    meta.name === arch.digestMap && digest !== "" && (jobUid === "" || jobUid === job.meta.uid)
+    meta.name === arch.digestConfigMapName && digest !== "" && (jobUid === "" || jobUid === job.meta.uid)
   );
   const waitUntilMs = (completedMs(job) ?? facts.nowMs) + DIGEST_WAIT_MS;
   if (left === undefined && facts.nowMs < waitUntilMs) return stay(known, { wakeAtMs: waitUntilMs });

@@ -482,11 +482,11 @@ for (const type of ["NodeDegraded", "RenderDegraded", "PinnedImageSetsDegraded",
 
 Deno.test("while the machine config operator's builder runs nothing is done but to report it", () => {
   const bed = new Simulator();
-  bed.otherBuilder = "running";
+  bed.mcoBuilder = "running";
   bed.settle();
   assert.equal(bed.condition(bed.config, "AnotherBuilderActive")?.status, "True");
   assert.deepEqual([bed.builds.size, bed.writes, bed.detected], [0, 1, undefined]);
-  bed.otherBuilder = "stopped";
+  bed.mcoBuilder = "stopped";
   bed.settle();
   assert.equal(bed.condition(bed.config, "AnotherBuilderActive")?.status, "False");
   assert.notEqual(bed.pullSpec(), "");

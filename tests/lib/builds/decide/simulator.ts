@@ -63,7 +63,7 @@ export class Simulator {
   tags = new Map<string, string>();
   detected: Record<string, string> | undefined;
   settings: typeof SETTINGS;
-  otherBuilder: BuildFacts["otherBuilder"] = "stopped";
+  mcoBuilder: BuildFacts["mcoBuilder"] = "stopped";
   secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
   secretVersions: BuildFacts["secretVersions"] = { pull: "1", push: "1" };
   baseDigest = digestOf("base");
@@ -153,7 +153,7 @@ export class Simulator {
       optionalInputs: this.optional,
       digestsElsewhere: this.digestsElsewhere,
       checksImages: this.checksImages,
-      otherBuilder: this.otherBuilder,
+      mcoBuilder: this.mcoBuilder,
       architecturesMap: this.detected ?? {},
       answers,
       settings: this.settings,

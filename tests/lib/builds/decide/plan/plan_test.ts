@@ -121,9 +121,13 @@ Deno.test("P-034 every name fits: names of objects and labels in 63 characters, 
     fc.property(name, sets, fc.string(), (name, set, content) => {
       const files = [{ content }];
       const planned = planOf({ config: { name, pool: name, files }, pool: poolObject({ name }), set });
-      for (const { job, digestMap, containerfileMap, tag } of planned.builds) {
-        for (const object of [planned.name, job, digestMap]) assert.match(object, /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
-        assert.match(containerfileMap, /^[a-z][-a-z0-9]{0,251}$/);
+      for (
+        const { jobName, digestConfigMapName, containerfileConfigMapName, tag } of planned.builds
+      ) {
+        for (const object of [planned.name, jobName, digestConfigMapName]) {
+          assert.match(object, /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
+        }
+        assert.match(containerfileConfigMapName, /^[a-z][-a-z0-9]{0,251}$/);
         assert.match(tag, /^[a-z0-9][-a-z0-9]{0,127}$/);
       }
     }),
@@ -193,10 +197,10 @@ Deno.test("O-022 planBuild() keeps the operator's names for one architecture: bu
   const planned = planOf({ set: ["amd64"] });
   assert.equal(planned.mode, "single");
   assert.equal(planned.name, ownName());
-  const [{ job, digestMap, containerfileMap, tag } = assert.fail("no build")] = planned.builds;
+  const [{ jobName, digestConfigMapName, containerfileConfigMapName, tag } = assert.fail("no build")] = planned.builds;
   const name = planned.name;
   const names = [`build-${name}`, `digest-${name}`, `containerfile-${name}`, name];
-  assert.deepEqual([job, digestMap, containerfileMap, tag], names);
+  assert.deepEqual([jobName, digestConfigMapName, containerfileConfigMapName, tag], names);
 });
 
 Deno.test("O-023 a paused pool keeps the name of the build", () => {
