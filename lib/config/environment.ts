@@ -14,8 +14,8 @@ export const REMOVED_FLAGS: Readonly<Record<string, string>> = {
   "check-configs": "Use `archway index inspect IMAGE`.",
   "docker-config": inFile("dockerConfig"),
   "failures": "Use `archway report` or `archway explain POD`.",
-  "identity": "In a pod set POD_NAME (fieldRef metadata.name).",
-  "migration": "The rights of the component migration switch it on.",
+  "identity": "Leave it out. In a pod it is POD_NAME, which the manifests set.",
+  "migration": "Leave it out, and apply the component manifests/components/migration.",
   "registries": "Use --trace, or open /registries of a running Archway's admin address.",
   "registries-conf": inFile("registriesConf"),
   "repair-exec-format-errors": "Give --exec-format-errors=repair.",
@@ -23,7 +23,7 @@ export const REMOVED_FLAGS: Readonly<Record<string, string>> = {
   "taints-fail-open-after": inFile("taintsFailOpenAfter"),
   "tls-mode": "Files are used where --tls-cert and --tls-key are given.",
   "tolerate-arch-taints": "Give --arch-taints=tolerate; set tolerateArchTaints in the file that --config names.",
-  "webhook-path": inFile("webhookPath"),
+  "webhook-path": "Set webhookPath (secret or plain) in the file that --config names.",
 };
 
 /** Commands that were removed, with what replaces each. */
