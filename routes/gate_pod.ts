@@ -17,8 +17,7 @@ import { judgeAdmission, planAdmission, type PlannedAdmission } from "../lib/pla
 import { requiredArchitectures } from "../lib/placement/decide/place.ts";
 import { parsePod, podTemplateOf, type PodView } from "../lib/placement/decide/pod/pod_view.ts";
 import { narrowTemplate } from "../lib/placement/decide/kueue_workload.ts";
-import { listAt, objectAt } from "../lib/json.ts";
-import { MAX_STRUCTURE } from "../lib/json_structure.ts";
+import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { exchangedContainers, type LateImages } from "../lib/placement/decide/events/mismatches.ts";
 import { verdictReason } from "../lib/placement/decide/history/reason.ts";

@@ -11,7 +11,7 @@
 // | a complete body beyond the load limit | `shed`, never parsed   |
 import type { Context } from "hono";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
-import { hasDenseStructure } from "../lib/json_structure.ts";
+import { hasDenseStructure } from "../lib/json.ts";
 
 /** Largest review read (bytes): the API server's own objects end at 3 MiB; old and new object fit. */
 export const MAX_BODY_BYTES = 7 * 1024 * 1024;

@@ -11,7 +11,7 @@ const VOCABULARY = [
   "lib/upgrades/names.ts",
   "lib/upgrades/decide/types/",
   "lib/config/image_builds.ts",
-  ...["names", "arch", "parsed", "json", "json_structure", "yaml", "glob"].map((name) => `lib/${name}.ts`),
+  ...["names", "arch", "parsed", "json"].map((name) => `lib/${name}.ts`),
   ...["inspection", "reference", "host_names", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),

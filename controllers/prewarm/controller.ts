@@ -2,7 +2,7 @@
 import { jitter } from "../../lib/clock.ts";
 import { BackgroundRetries, inspectInBackground, isTransientFailure } from "../../lib/placement/images/background.ts";
 import type { PodImageInspector, PodImagesRequest } from "../../lib/placement/images/pod_image_inspector.ts";
-import { heapBytesOf } from "../../lib/json_structure.ts";
+import { heapBytesOf } from "../../lib/json.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { RETENTION } from "../../lib/k8s/retention.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";

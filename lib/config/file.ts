@@ -1,6 +1,6 @@
 // The configuration files, `--config FILE`: YAML, checked like flags; all problems are reported together.
 import * as z from "zod";
-import { parseYaml } from "../yaml.ts";
+import { parseYaml } from "../vocabulary/yaml.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import { faultText } from "../parsed.ts";
 import { ImageBuildsSchema } from "./image_builds.ts";

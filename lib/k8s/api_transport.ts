@@ -1,7 +1,7 @@
 // Requests to the API server: limited parallelism, fresh credentials, time limits, and safe retries.
 import pLimit, { type LimitFunction } from "p-limit";
 import { backoffMs, type Clock, orAborted } from "../clock.ts";
-import { isDenseText } from "../json_structure.ts";
+import { isDenseText } from "../json.ts";
 import type { Logger } from "../log.ts";
 import { connectionError, NoAnswer, responseError } from "./response_errors.ts";
 import type { ClusterAccess } from "./cluster_access.ts";

@@ -1,6 +1,6 @@
 // What strangers send, for a coverage-guided fuzzer: every parser answers, and throws nothing. The first byte says which one.
 import { Buffer } from "node:buffer";
-import { parseYaml } from "../../lib/yaml.ts";
+import { parseYaml } from "../../lib/vocabulary/yaml.ts";
 import { parseChallenges } from "../../lib/oci/auth/challenge.ts";
 import { parsePolicy } from "../../lib/oci/config/policy.ts";
 import { parseRegistriesConf } from "../../lib/oci/config/registries_conf.ts";

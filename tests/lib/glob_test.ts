@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { matchesGlob, parseGlob } from "../../lib/glob.ts";
+import { matchesGlob, parseGlob } from "../../lib/vocabulary/glob.ts";
 
 const PATTERNS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ["", [""], ["a"]],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { hasDenseStructure, heapBytesOf, MAX_STRUCTURE, parseBoundedObject } from "../../lib/json_structure.ts";
+import { hasDenseStructure, heapBytesOf, MAX_STRUCTURE, parseBoundedObject } from "../../lib/json.ts";
 
 const encoder = new TextEncoder();
 const MIB = 1024 * 1024;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseYaml } from "../../lib/yaml.ts";
+import { parseYaml } from "../../lib/vocabulary/yaml.ts";
 import { asParsed, faultText, unparsable } from "../../lib/parsed.ts";
 
 Deno.test("parseYaml() gives plain values, of JSON as well", () => {

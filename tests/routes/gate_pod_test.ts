@@ -6,7 +6,7 @@ import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../support/placement_settings.ts";
 import type { MismatchChecks } from "../../lib/placement/cluster/mismatch_checks.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
-import { MAX_STRUCTURE } from "../../lib/json_structure.ts";
+import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { listAtPath } from "../../playground/json_path.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { renderWebhookConfiguration } from "../../lib/operator/cluster/webhook_configuration.ts";

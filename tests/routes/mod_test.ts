@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { WebhookPath } from "../../lib/names.ts";
 import type { LoadLimit } from "../../lib/server/load_limit.ts";
-import { MAX_STRUCTURE } from "../../lib/json_structure.ts";
+import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { webhookApp } from "../../routes/mod.ts";
 import { makeGateDeps } from "./gate_deps.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";

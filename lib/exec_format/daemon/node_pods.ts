@@ -1,6 +1,5 @@
 // The pods of one node, by the UIDs in the names of their cgroups.
-import { listAt, textAt } from "../../json.ts";
-import { heapBytesOf } from "../../json_structure.ts";
+import { heapBytesOf, listAt, textAt } from "../../json.ts";
 import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";

@@ -1,7 +1,7 @@
 // Bearer tokens, requested once per realm, service, scope and credential, and kept until shortly before they end.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import { parseBoundedObject } from "../../json_structure.ts";
+import { parseBoundedObject } from "../../json.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { groupOf, tokenServerGroup } from "../limits/failing_groups.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { decodeUserPassword } from "../credentials/docker_config.ts";
 import { bareHost } from "../credentials/scope.ts";
 import type { Credential } from "../credential.ts";
-import { parseYaml } from "../../yaml.ts";
+import { parseYaml } from "../../vocabulary/yaml.ts";
 import { findLine, parseAs } from "../files/formats.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { TlsFiles } from "./host_files.ts";

@@ -1,7 +1,7 @@
 // Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json.
 import * as z from "zod";
 import { parseJson } from "../files/formats.ts";
-import { isDenseText } from "../../json_structure.ts";
+import { isDenseText } from "../../json.ts";
 import type { Credential } from "../credential.ts";
 
 /** A parsed docker config. `message` and `problems` locate what is wrong and never quote it. */

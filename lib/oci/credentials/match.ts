@@ -1,7 +1,7 @@
 // Which credentials apply to a repository, best first: the kubelet's matching, with paths compared by segment. Pure.
 import type { Credential } from "../credential.ts";
 import { fingerprintWithScope } from "../fingerprint.ts";
-import { matchesGlob } from "../../glob.ts";
+import { matchesGlob } from "../../vocabulary/glob.ts";
 import { hostKey } from "../host_names.ts";
 import { canonicalPort, type CredentialScope, parseScope } from "./scope.ts";
 

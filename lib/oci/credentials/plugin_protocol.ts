@@ -1,7 +1,7 @@
 // The messages between the kubelet and its credential provider plugins.
 import * as z from "zod";
 import { parseDuration } from "../../vocabulary/duration.ts";
-import { parseYaml } from "../../yaml.ts";
+import { parseYaml } from "../../vocabulary/yaml.ts";
 import { parseAs, parseJson } from "../files/formats.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
 import type { Credential } from "../credential.ts";

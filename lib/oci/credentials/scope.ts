@@ -1,6 +1,6 @@
 // Parses a credential's key (`quay.io/org`, `*.example.com:5000`, `https://index.docker.io/v1/`) for matching. Pure.
 import { hostKey } from "../host_names.ts";
-import { type Glob, parseGlob } from "../../glob.ts";
+import { type Glob, parseGlob } from "../../vocabulary/glob.ts";
 
 /** The longest DNS name; a key with a longer host matches nothing. */
 const MAX_HOST = 253;

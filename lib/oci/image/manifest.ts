@@ -1,6 +1,5 @@
 // Parses indexes, manifests, schema 1 and configs. Hostile input never causes a crash.
-import { isObject, type JsonObject, listAt, numberAt, objectAt, textAt } from "../../json.ts";
-import { parseBoundedObject } from "../../json_structure.ts";
+import { isObject, type JsonObject, listAt, numberAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { Platform } from "../inspection.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 

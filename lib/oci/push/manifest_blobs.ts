@@ -1,6 +1,5 @@
 // The blobs that must be copied with a manifest. Pure.
-import { isObject, listAt, objectAt, textAt } from "../../json.ts";
-import { parseBoundedObject } from "../../json_structure.ts";
+import { isObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 

@@ -1,5 +1,5 @@
 // The configs: watched by reflectors, parsed once, answered from memory.
-import { heapBytesOf } from "../../json_structure.ts";
+import { heapBytesOf } from "../../json.ts";
 import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";

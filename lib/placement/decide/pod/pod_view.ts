@@ -5,6 +5,7 @@ import { pointer } from "../../../k8s/patch.ts";
 import { KubeVirt, PodAnnotation } from "../../../names.ts";
 import { pullSecretNames } from "../../../vocabulary/pull_identity.ts";
 import {
+  heapBytesOf,
   isObject,
   type JsonObject,
   listAt,
@@ -15,7 +16,6 @@ import {
   textMapAt,
   utf8Length,
 } from "../../../json.ts";
-import { heapBytesOf } from "../../../json_structure.ts";
 import type { DecisionRecord } from "../decision_types.ts";
 import { parseRecord } from "./record.ts";
 

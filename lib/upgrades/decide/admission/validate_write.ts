@@ -1,5 +1,5 @@
 // Whether a plan may be written. It is refused for what can never succeed, not for what the cluster may offer later.
-import { parseGlob } from "../../../glob.ts";
+import { parseGlob } from "../../../vocabulary/glob.ts";
 import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";
 import { Upgrades } from "../../names.ts";

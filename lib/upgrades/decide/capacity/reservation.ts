@@ -1,5 +1,5 @@
 // Spare capacity during an upgrade: which MachineSets to clone, when the clones are ready, what to delete afterwards.
-import { matchesGlob, parseGlob } from "../../../glob.ts";
+import { matchesGlob, parseGlob } from "../../../vocabulary/glob.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { MachineName } from "../../names.ts";
 import type { CapacityState } from "../types/cluster.ts";

@@ -1,9 +1,9 @@
 // The ConfigMap `managed-upgrade-operator-config`, decoded: every value, or its default, by a name with its unit.
 import * as z from "zod";
-import { parseGlob } from "../../../glob.ts";
+import { parseGlob } from "../../../vocabulary/glob.ts";
 import { Upgrades } from "../../names.ts";
 import { DRAIN_MODES } from "./plan.ts";
-import { parseYaml } from "../../../yaml.ts";
+import { parseYaml } from "../../../vocabulary/yaml.ts";
 import { objectAt, textAt } from "../../../json.ts";
 import { faultText } from "../../../parsed.ts";
 

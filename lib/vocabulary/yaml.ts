@@ -1,6 +1,6 @@
 // Parses YAML from outside into plain values. Messages of faults never quote the text, which may hold passwords.
 import { parseDocument } from "yaml";
-import { asParsed, type Parsed, unparsable } from "./parsed.ts";
+import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 
 /** The parser takes quadratic time for many keys and for open quotes: half a second for this many characters. */
 const MAX_LENGTH = 1 << 16;
