@@ -121,7 +121,7 @@ function execFormatController(
   { shared: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: PlacementResources,
   { configs, gatingHealth, liveArchitectures, reported, settingsOf }: PlacementComponents,
 ): Runnable {
-  const monitor: ExecFormatDeps = {
+  const deps: ExecFormatDeps = {
     api,
     images: claimedImages,
     imagesToPlace: images,
@@ -145,8 +145,8 @@ function execFormatController(
   // Loaded on demand: the plugin can be enabled at any time, but rarely is.
   const load = async (signal: AbortSignal): Promise<void> => {
     const { openExecFormatController } = await import("../controllers/exec_format/controller.ts");
-    await openExecFormatController(monitor).run(signal);
+    await openExecFormatController(deps).run(signal);
   };
-  const isWanted = (): boolean => monitor.settings.watchesPods || monitor.isMonitored();
-  return whileWanted({ run: load }, { isMonitored: isWanted, onChange: monitor.onChange });
+  const isWanted = (): boolean => deps.settings.watchesPods || deps.isMonitored();
+  return whileWanted({ run: load }, { isMonitored: isWanted, onChange: deps.onChange });
 }

@@ -1,4 +1,4 @@
-// The dependencies of the exec format error monitor: clients and state of the process.
+// The dependencies of the controller of exec format errors: clients and state of the process.
 import type { PodImageInspector } from "../../lib/placement/images/pod_image_inspector.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { ReportedContainers } from "../../lib/exec_format/reported.ts";

@@ -24,7 +24,7 @@ const MAX_STEPS = 16;
 /** Interval of condition updates during a roll-out (ms). */
 const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
-/** Pause after a correction of the webhook configuration (ms), which another writer may undo again. */
+/** Pause after correcting a changed webhook configuration (ms), which another writer may change again. */
 const WEBHOOK_PAUSE_MS = 1_000;
 /** Time limit for leaving (ms), within the pod's grace period. */
 const LEAVE_MS = 8_000;

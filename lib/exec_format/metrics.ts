@@ -1,4 +1,4 @@
-// Metrics of the exec format error monitor. The first two have the MTO's names.
+// Metrics of exec format errors. The first two have the MTO's names.
 import type { MetricsOf, MetricTable } from "../metrics.ts";
 
 export const EXEC_FORMAT_COUNTERS = {

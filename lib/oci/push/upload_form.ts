@@ -1,7 +1,7 @@
 // The form to upload a blob in, and the next one when a registry or proxy refuses it. Pure.
 //
-//   whole ──413──▶ pieces of 8 MiB ──413──▶ pieces of 1 MiB ──▶ none
-//   stream ──413, 411, cut off──▶ pieces of 8 MiB
+//   whole ──413, 411──▶ pieces of 1 MiB ──▶ none
+//   stream ──413, 411, cut off──▶ pieces of 8 MiB ──413──▶ pieces of 1 MiB ──▶ none
 
 export type UploadForm =
   /** One PUT from memory, as specified for small blobs. */

@@ -30,7 +30,7 @@ Deno.test("openLoadLimit() takes so many bytes of large requests, and small ones
   assert.ok(limit.enter(half) !== undefined);
 });
 
-Deno.test("openLoadLimit() reports an overload once until it is over", async () => {
+Deno.test("openLoadLimit() reports an overload once, and again after ten seconds without a refusal", async () => {
   const { limit, clock, log } = open();
   limit.enter(MAX_LARGE_BYTES);
   for (let refused = 0; refused < 5; refused++) {

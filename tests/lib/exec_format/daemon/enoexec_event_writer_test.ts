@@ -5,7 +5,7 @@ import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { containerId, NAMESPACE, NODE, UID } from "./daemon_bed.ts";
 
-Deno.test("EventWriter keeps a thousand failures while the API server is away, and counts the others", () => {
+Deno.test("EnoexecEventWriter keeps a thousand failures while the API server is away, and counts the others", () => {
   const outcomes: WriteOutcome[] = [];
   const writer = new EnoexecEventWriter({
     api: new MemoryCluster().api,
