@@ -1,17 +1,20 @@
 // What failed at a registry, as an error: thrown while it is read or written, and turned into data by the inspector.
 
-/** Why a registry could not be read or written. The closed set is also a metric label. */
-export const FAILURE_REASONS = [
+const PERMANENT = [
   "InvalidReference",
   "ManifestUnknown",
   "Unauthorized",
   "NotAnImage",
   "Blocked",
   "Malformed",
-  "DigestMismatch",
   "TooLarge",
   "AddressDenied",
   "Misconfigured",
+  "TooManyImages",
+] as const;
+
+/** What may pass. A wrong digest is mostly the work of a cache on the way, which may get it right. */
+const TRANSIENT = [
   "Unreachable",
   "TlsFailed",
   "Timeout",
@@ -19,8 +22,11 @@ export const FAILURE_REASONS = [
   "RateLimited",
   "CircuitOpen",
   "Busy",
-  "TooManyImages",
+  "DigestMismatch",
 ] as const;
+
+/** Why a registry could not be read or written. The closed set is also a metric label. */
+export const FAILURE_REASONS = [...PERMANENT, ...TRANSIENT] as const;
 
 export type FailureReason = typeof FAILURE_REASONS[number];
 
@@ -33,21 +39,6 @@ export interface RegistryFailure {
   readonly registry?: string | undefined;
   readonly retryAfterMs?: number | undefined;
 }
-
-/**
- * What may pass; all other reasons are permanent. A wrong digest is mostly the work of a cache on the way, which may
- * get it right.
- */
-const TRANSIENT: readonly FailureReason[] = [
-  "Unreachable",
-  "TlsFailed",
-  "Timeout",
-  "ServerError",
-  "RateLimited",
-  "CircuitOpen",
-  "Busy",
-  "DigestMismatch",
-];
 
 /**
  * Whether Archway itself held the request or its answer back: the registry is not at fault, and says more the next
@@ -73,7 +64,7 @@ type FailureDetails = Pick<RegistryFailure, "registry" | "retryAfterMs">;
 export function failureOf(reason: FailureReason, message: string, details: FailureDetails = {}): RegistryFailure {
   const { registry, retryAfterMs } = details;
   return {
-    kind: TRANSIENT.includes(reason) ? "transient" : "permanent",
+    kind: TRANSIENT.some((transient) => transient === reason) ? "transient" : "permanent",
     reason,
     message,
     ...(registry === undefined ? {} : { registry }),
