@@ -14,7 +14,7 @@ import { patchObject } from "../update_object.ts";
 import CLUSTER from "./cluster.yaml" with { type: "text" };
 import { OPERATOR_VERSIONS, type PoolName, POOLS, poolStatus, releaseStatus, samplePlan } from "./objects.ts";
 
-export interface OperatorScriptDeps {
+interface OperatorScriptDeps {
   readonly cluster: Cluster;
   readonly clock: Pick<Clock, "nowMs">;
   /** Waits between two actions of an operator. */

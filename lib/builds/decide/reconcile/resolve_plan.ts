@@ -14,7 +14,7 @@ import type { ArchitectureSet, BuildPlan, DetectedSet, PlanError } from "../type
 import { ArchwayAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 
-export interface ResolvedPlan {
+interface ResolvedPlan {
   readonly detected: DetectedSet;
   readonly set: ArchitectureSet;
   readonly plan: BuildPlan | PlanError;

@@ -17,7 +17,7 @@ import {
 import { cutReference } from "../../../oci/reference.ts";
 import { normal } from "../effects.ts";
 
-export interface StartedJobs {
+interface StartedJobs {
   readonly archs: readonly ArchitectureBuild[];
   readonly part: DecisionPart;
 }

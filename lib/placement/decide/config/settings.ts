@@ -58,7 +58,7 @@ interface PlacementOptions {
   readonly audit: boolean;
 }
 
-export type ParsedSettings =
+type ParsedSettings =
   | { readonly kind: "parsed"; readonly value: PlacementSettings }
   | { readonly kind: "unparsable"; readonly problems: readonly string[] };
 

@@ -28,7 +28,7 @@ export interface ContainerView {
   readonly imagePointer: string;
 }
 
-export interface OwnerView {
+interface OwnerView {
   readonly apiVersion: string;
   readonly kind: string;
   readonly uid: string;
@@ -36,7 +36,7 @@ export interface OwnerView {
   readonly controller: boolean;
 }
 
-export interface MetadataView {
+interface MetadataView {
   readonly uid: string;
   readonly name: string;
   readonly generateName: string;
@@ -52,7 +52,7 @@ export interface MetadataView {
   readonly annotationBytes: number;
 }
 
-export interface AffinityView {
+interface AffinityView {
   readonly hasAffinity: boolean;
   readonly hasNodeAffinity: boolean;
   /** Raw required terms; undefined without `required…`, empty when it has no list. */
