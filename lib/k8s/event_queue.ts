@@ -31,7 +31,7 @@ export class EventQueue {
     if (dropped !== undefined) this.#remove(dropped);
     if (waiting !== undefined && waiting.input.type !== event.input.type) this.#remove(waiting);
     const repeats = waiting?.input.reason === event.input.reason;
-    this.#like(event).set(event.key, {
+    this.#queueOf(event).set(event.key, {
       ...event,
       count: repeats ? waiting.count + 1 : 1,
       firstMs: repeats ? waiting.firstMs : nowMs,
@@ -58,16 +58,18 @@ export class EventQueue {
   }
 
   #remove(event: QueuedEvent): void {
-    this.#like(event).delete(event.key);
+    this.#queueOf(event).delete(event.key);
   }
 
-  #like({ input }: QueuedEvent): Map<string, WaitingEvent> {
+  #queueOf({ input }: QueuedEvent): Map<string, WaitingEvent> {
     return input.type === "Warning" ? this.#warnings : this.#normals;
   }
 
-  /** The oldest Normal event; without one, the new event unless it is a Warning. */
+  /** The oldest Normal event; without one, the new event, or for a Warning the oldest Warning. */
   #droppedFor(added: QueuedEvent): QueuedEvent {
-    return firstOf(this.#normals) ?? (added.input.type === "Warning" ? firstOf(this.#warnings) : added) ?? added;
+    const normal = firstOf(this.#normals);
+    if (normal !== undefined || added.input.type !== "Warning") return normal ?? added;
+    return firstOf(this.#warnings) ?? added;
   }
 }
 
