@@ -14,7 +14,9 @@ import { giveUp, placeUserConstrained } from "./place.ts";
 import type { InspectionPlan, PlannedPod, PodPlan } from "./facts.ts";
 import type { PodView } from "./pod/pod_view.ts";
 
-/** Plans the decision about a pod. `archwaysTerms`: which preferred terms are Archway's; `recorded` for a stored pod. */
+/**
+ * Plans the decision about a pod. `archwaysTerms`: which preferred terms are Archway's; `recorded` for a stored pod.
+ */
 export function planInspection(
   pod: PodView,
   configs: PlacementConfigs,

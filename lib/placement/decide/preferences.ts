@@ -1,4 +1,5 @@
-// The nodeAffinityScoring plugin: a pod's preferred terms, the configs they come from, and the annotation that names these.
+// The nodeAffinityScoring plugin: a pod's preferred terms, the configs they come from, and the annotation that names
+// these.
 import { PodAnnotation } from "../../names.ts";
 import { preferredArchitectures, prefersArchitecture } from "./pod/constraints.ts";
 import { splitPreferredTerms } from "./pod/archways_terms.ts";

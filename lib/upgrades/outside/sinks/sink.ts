@@ -17,7 +17,10 @@ import { LRUCache } from "lru-cache";
 export interface NotificationSink {
   /** For messages, and the record of deliveries: `event`, `webhook`. */
   readonly name: string;
-  /** Resolves once the sink has it or does not need it. A repeated ID does nothing where the sink can tell. Rejects with a safe message. */
+  /**
+   * Resolves once the sink has it or does not need it. A repeated ID does nothing where the sink can tell. Rejects with
+   * a safe message.
+   */
   send(notification: Notification, signal: AbortSignal): Promise<void>;
 }
 
