@@ -1,17 +1,11 @@
 // The next step in the lifecycle of the operand: facts in, one step out, until that is `done` or `wait`. Pure.
 //
-// | state        | when                                 | what happens, in this order
-//    |
-//
+// | state        | when                                 | what happens, in this order                                      |
 // |--------------|--------------------------------------|------------------------------------------------------------------|
-// | uninstalling | Archway's own account is being deleted | webhook, gates (by force), taints, DaemonSet, all
-// finalizers     |
-// | absent       | no config                            | webhook away, gates (by force after the maximum gate age),
-// uninstall finalizers |
-// | deleting     | the config is being deleted          | wait for namespace configs, webhook, gates, taints,
-// finalizers   |
-// | present      | otherwise                            | all finalizers, then the webhook while a replica can serve
-//    |
+// | uninstalling | Archway's own account is being deleted | webhook, gates (by force), taints, DaemonSet, all finalizers     |
+// | absent       | no config                            | webhook away, gates (by force after the maximum gate age), uninstall finalizers |
+// | deleting     | the config is being deleted          | wait for namespace configs, webhook, gates, taints, finalizers   |
+// | present      | otherwise                            | all finalizers, then the webhook while a replica can serve       |
 //
 // The exec format error monitor comes after all else of a config that is present, and goes before the webhook of one
 // that is being deleted: first its DaemonSet, then the events, which the leader handles, then its finalizers, on

@@ -1,6 +1,5 @@
 // A pod as Archway reads it, parsed from JSON. No schema, because it runs thousands of times a second. Malformed
-// members
-// read as absent.
+// members read as absent.
 import { parseTolerations, type Toleration } from "../../../vocabulary/taint.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import { pointer } from "../../../k8s/patch.ts";
