@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { commandsOf, shellBlocksOf } from "./node/support/pasted.ts";
 import { PARTS } from "./run/parts.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
@@ -121,6 +122,14 @@ Deno.test("README.md is read in three minutes: 950 words, no long cell of a tabl
   const cells = readme.split("\n").filter((line) => line.startsWith("|")).flatMap((line) => line.split("|"))
     .map((cell) => cell.trim());
   assert.deepEqual(cells.filter((cell) => cell.length > MOST.cell), []);
+});
+
+Deno.test("README.md and docs/install.md uninstall with the same commands, in one order", () => {
+  const commands = commandsOf(read("docs/install.md"), "**Uninstall**, in this order");
+  assert.deepEqual(commands.map((command) => command.split(" ")[2]), [
+    ...["podplacementconfigs", "clusterpodplacementconfig", "-f"],
+  ]);
+  assert.equal(shellBlocksOf(read("README.md"), "Uninstall"), commands.map((command) => `${command}\n`).join(""));
 });
 
 Deno.test("deno test without arguments runs the parts of the unit tests that need no permissions", () => {
