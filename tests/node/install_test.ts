@@ -1,4 +1,4 @@
-// README's install and the uninstall of docs/install.md, pasted into a shell as they stand there.
+// README's install and uninstall, pasted into a shell as they stand there.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { conditionOf, isTrue, read } from "../cluster/support/cluster_access.ts";

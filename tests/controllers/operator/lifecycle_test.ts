@@ -64,14 +64,51 @@ Deno.test("231 operator records an event about the config when it creates and re
   assert.match(bench.events[0]?.message ?? "", /^created MutatingWebhookConfiguration.*because it was missing$/);
 });
 
-Deno.test("85 operator brings the failurePolicy back when someone sets it to Fail", async () => {
-  await using bench = await openSteady();
+async function failPods(bench: OperatorBench): Promise<void> {
   await bench.api.patch(Resource.mutatingWebhooks, WEBHOOK, {
     body: { kind: "json", operations: [{ op: "replace", path: "/webhooks/0/failurePolicy", value: "Fail" }] },
     signal: bench.signal,
   });
-  await bench.until("Ignore again", async () => !(await webhookText(bench)).includes('"failurePolicy":"Fail"'));
+}
+
+async function failsPods(bench: OperatorBench): Promise<boolean> {
+  return (await webhookText(bench)).includes('"failurePolicy":"Fail"');
+}
+
+Deno.test("85 operator brings the failurePolicy back when someone sets it to Fail", async () => {
+  await using bench = await openSteady();
+  await failPods(bench);
+  await bench.until("Ignore again", async () => !await failsPods(bench));
   assert.equal(bench.events.at(-1)?.reason, "MutatingWebhookConfigurationUpdated");
+});
+
+Deno.test("operator corrects the webhooks again after a second at the earliest, as another client may undo it", async () => {
+  const clock = new FakeClock();
+  await using bench = await openSteady({ clock });
+  const corrected = async (): Promise<void> => {
+    bench.operator.requestReconcile();
+    await bench.until("Ignore again", async () => !await failsPods(bench));
+  };
+  /** Whether nothing corrects it during more requests than a reconcile has. */
+  const isLeft = async (): Promise<boolean> => {
+    for (let request = 0; request < 100; request++) {
+      bench.operator.requestReconcile();
+      if (!await failsPods(bench)) return false;
+    }
+    return true;
+  };
+  await failPods(bench);
+  await corrected();
+  // What changes before the reconcile of the correction ends is corrected by it.
+  let changes = 0;
+  do {
+    assert.ok(changes++ < 5);
+    await failPods(bench);
+  } while (!await isLeft());
+  await clock.advance(999);
+  assert.ok(await isLeft());
+  await clock.advance(1);
+  await corrected();
 });
 
 Deno.test("87 operator copies the namespaceSelector verbatim when it changes", async () => {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../../../lib/clock.ts";
 import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer } from "../../../lib/names.ts";
@@ -34,36 +33,6 @@ Deno.test("32 operator puts its finalizer back when someone strips it", async ()
   const finalizers = async (): Promise<readonly string[] | undefined> =>
     (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers;
   await bench.until("finalizer", async () => (await finalizers())?.includes(Finalizer.podPlacement) === true);
-});
-
-Deno.test("operator waits a second before it corrects the webhooks again, which another client may change as often", async () => {
-  let nowMs = 0;
-  const clock = { ...systemClock, monotonicMs: () => nowMs };
-  await using bench = await openSteady({ clock });
-  const change = async (): Promise<unknown> =>
-    await bench.api.patch(Resource.mutatingWebhooks, WEBHOOK, {
-      body: { kind: "json", operations: [{ op: "replace", path: "/webhooks/0/failurePolicy", value: "Fail" }] },
-      signal: bench.signal,
-    });
-  const isChanged = async (): Promise<boolean> => (await webhookText(bench)).includes('"failurePolicy":"Fail"');
-  const corrected = async (): Promise<void> => {
-    bench.operator.requestReconcile();
-    await bench.until("corrected", async () => !await isChanged());
-  };
-  /** Whether nothing corrects it during more requests than a reconcile has. */
-  const isLeft = async (): Promise<boolean> => {
-    for (let request = 0; request < 100; request++) {
-      bench.operator.requestReconcile();
-      if (!await isChanged()) return false;
-    }
-    return true;
-  };
-  await change();
-  await corrected();
-  // What changes before the reconcile of the correction ends is corrected by it.
-  for (let changes = 1; await change(), !await isLeft(); changes++) assert.ok(changes < 5);
-  nowMs += 1_000;
-  await corrected();
 });
 
 type Change = (bench: OperatorBench) => Promise<unknown>;
