@@ -36,6 +36,8 @@ const SWEEP_MS = 1_000;
 const BEGIN_MS = 20;
 /** Most bytes before the handshake: a ClientHello has less than 2 KiB. */
 const MAX_HELLO_BYTES = 16 * 1024;
+/** How long a connection's accepted secret path is cached (ms): the constant-time check is a tenth of an answer. */
+const ACCEPTED_FOR_MS = 1_000;
 /** Assumed size of a body without a declared one: the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;
 
@@ -44,6 +46,10 @@ export class ConnectionGuard {
   readonly #table: ConnectionTable;
   /** By the client's address and port, which a connection's TCP and TLS sockets share. */
   readonly #bySocket = new Map<string, Connection>();
+  readonly #accepted = new WeakMap<
+    Connection,
+    { readonly target: string; readonly path: AcceptedPath; readonly untilMs: number }
+  >();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
   #lastCloseMs = -Infinity;
@@ -108,7 +114,7 @@ export class ConnectionGuard {
       connection.socket.close();
       return false;
     }
-    const path = this.#guard.check(request.url ?? "");
+    const path = this.#checkedPath(connection, request.url ?? "");
     const close = (): void => connection.socket.close();
     if (path.kind === "refused") {
       this.#guard.dropped("path");
@@ -147,6 +153,17 @@ export class ConnectionGuard {
   stop(): void {
     clearInterval(this.#sweep);
     clearTimeout(this.#begin);
+  }
+
+  #checkedPath(connection: Connection, target: string): CheckedPath {
+    const nowMs = performance.now();
+    const before = this.#accepted.get(connection);
+    if (before !== undefined && before.target === target && nowMs < before.untilMs) return before.path;
+    const path = this.#guard.check(target);
+    if (path.kind === "secret") {
+      this.#accepted.set(connection, { target, path, untilMs: nowMs + ACCEPTED_FOR_MS });
+    }
+    return path;
   }
 
   #beginSoon(): void {
