@@ -149,10 +149,11 @@ const LARGE_FORMS: Part = { ...LONG, name: "large", paths: LARGE, planes: 1 };
 
 /**
  * Tests on nodes on which no row of the catalogues rests: other ways to install than README's, what befalls replicas over minutes,
- * and the lab.
+ * the lab, and what is tried on control planes as well.
  */
 const RARE_ON_NODES = [
   ...["install_openshift", "install_variants", "life", "life_emulated", "life_loss", "life_upgrade", "teardown"],
+  ...["e2e", "registries", "taints", "takeover"],
 ].map((name) => `tests/node/${name}_test.ts`);
 
 /** On kubelets of two architectures, which the tests of a run share. */
