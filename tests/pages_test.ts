@@ -129,7 +129,7 @@ Deno.test("README.md and docs/install.md uninstall with the same commands, in on
   assert.deepEqual(commands.map((command) => command.split(" ")[2]), [
     ...["podplacementconfigs", "clusterpodplacementconfig", "-f"],
   ]);
-  assert.equal(shellBlocksOf(read("README.md"), "Uninstall"), commands.map((command) => `${command}\n`).join(""));
+  assert.equal(shellBlocksOf(read("README.md"), "Uninstall"), `${commands.join(" &&\n")}\n`);
 });
 
 Deno.test("deno test without arguments runs the parts of the unit tests that need no permissions", () => {
