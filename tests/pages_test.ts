@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commandsOf, shellBlocksOf } from "./node/support/pasted.ts";
+import { commandsOf, shellBlocksOf } from "./support/page_commands.ts";
 import { PARTS } from "./run/parts.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;

@@ -15,7 +15,8 @@ import { defineKinds, injectCa, keepCertificate, keepTrustedCa } from "./support
 import { assertNothingLeft } from "./support/invariants.ts";
 import { ensureImage, kubectl, NAMESPACE, rolledOut } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
-import { kustomizationOf, openPasteShell, type PasteShell } from "./support/pasted.ts";
+import { openPasteShell, type PasteShell } from "./support/pasted.ts";
+import { kustomizationOf } from "../support/page_commands.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const DEFINITIONS = ["machineosconfigs", "machineosbuilds", "controllerconfigs"] as const;

@@ -1,11 +1,12 @@
-// README's install and uninstall, pasted into a shell as they stand there.
+// README's install and uninstall and a command of docs/install.md, pasted into a shell as they stand there.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
+import { commandsOf, shellBlocksOf } from "../support/page_commands.ts";
 import { conditionOf, isTrue, read } from "../cluster/support/cluster_access.ts";
 import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
 import { kubectl, NAMESPACE, rolledOut } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
-import { commandsOf, openPasteShell, shellBlocksOf } from "./support/pasted.ts";
+import { openPasteShell } from "./support/pasted.ts";
 import { listReplicas } from "./support/replicas.ts";
 
 const README = new URL("../../README.md", import.meta.url);
@@ -65,7 +66,7 @@ Deno.test("node: README's install steps, pasted as they are, work within 10 s, a
     const said = await shell.paste(command.replace("pod/NAME", "pod/arm").replace("NAMESPACE", namespace));
     assert.match(said, new RegExp(`Pod +${namespace}/arm\n[^]*\\{arm64\\}`));
   });
-  await t.step("uninstall: the commands in their order", async () => {
+  await t.step("uninstall: nothing is left", async () => {
     await shell.paste(shellBlocksOf(readme, "Uninstall"));
     await assertNothingLeft(lab);
   });

@@ -64,21 +64,21 @@ Deno.test("231 operator records an event about the config when it creates and re
   assert.match(bench.events[0]?.message ?? "", /^created MutatingWebhookConfiguration.*because it was missing$/);
 });
 
-async function failPods(bench: OperatorBench): Promise<void> {
+async function setFail(bench: OperatorBench): Promise<void> {
   await bench.api.patch(Resource.mutatingWebhooks, WEBHOOK, {
     body: { kind: "json", operations: [{ op: "replace", path: "/webhooks/0/failurePolicy", value: "Fail" }] },
     signal: bench.signal,
   });
 }
 
-async function failsPods(bench: OperatorBench): Promise<boolean> {
+async function isFail(bench: OperatorBench): Promise<boolean> {
   return (await webhookText(bench)).includes('"failurePolicy":"Fail"');
 }
 
 Deno.test("85 operator brings the failurePolicy back when someone sets it to Fail", async () => {
   await using bench = await openSteady();
-  await failPods(bench);
-  await bench.until("Ignore again", async () => !await failsPods(bench));
+  await setFail(bench);
+  await bench.until("Ignore again", async () => !await isFail(bench));
   assert.equal(bench.events.at(-1)?.reason, "MutatingWebhookConfigurationUpdated");
 });
 
@@ -87,23 +87,23 @@ Deno.test("operator corrects the webhooks again after a second at the earliest, 
   await using bench = await openSteady({ clock });
   const corrected = async (): Promise<void> => {
     bench.operator.requestReconcile();
-    await bench.until("Ignore again", async () => !await failsPods(bench));
+    await bench.until("Ignore again", async () => !await isFail(bench));
   };
-  /** Whether nothing corrects it during more requests than a reconcile has. */
+  /** Whether nothing corrects it during 100 looks. A reconcile takes four. */
   const isLeft = async (): Promise<boolean> => {
     for (let request = 0; request < 100; request++) {
       bench.operator.requestReconcile();
-      if (!await failsPods(bench)) return false;
+      if (!await isFail(bench)) return false;
     }
     return true;
   };
-  await failPods(bench);
+  await setFail(bench);
   await corrected();
-  // What changes before the reconcile of the correction ends is corrected by it.
+  // The reconcile of the correction still runs, and corrects the first of these changes.
   let changes = 0;
   do {
     assert.ok(changes++ < 5);
-    await failPods(bench);
+    await setFail(bench);
   } while (!await isLeft());
   await clock.advance(999);
   assert.ok(await isLeft());
