@@ -10,7 +10,6 @@ import { UpstreamError } from "../http/upstream_error.ts";
 import type { Clock } from "../../../clock.ts";
 import { type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource } from "../../../k8s/types.ts";
-import { CachedValue } from "../cached_value.ts";
 import type { TrustedBundles } from "../http/trusted_bundles.ts";
 import { proxyFor, type ProxySettings } from "../../../oci/http/proxy.ts";
 
@@ -104,6 +103,7 @@ export class OcmClient {
 interface OcmClientsOptions extends Omit<OcmEndpointOptions, "baseUrl" | "proxyUrl"> {
   readonly proxies: ProxySettings;
   readonly userAgent: string;
+  readonly clock: Clock;
 }
 
 export class OcmClients implements Disposable {
@@ -122,13 +122,13 @@ export class OcmClients implements Disposable {
     const baseUrl = checkedBaseUrl(ocmBaseUrl);
     if (this.#open?.baseUrl === baseUrl) return this.#open.client;
     this[Symbol.dispose]();
-    const { userAgent, proxies, ...options } = this.#options;
+    const { userAgent, proxies, clock, ...options } = this.#options;
     const mode = ocmModeOf(baseUrl);
     // A Service of the cluster is never behind a proxy.
     const proxyUrl = mode === "agent" ? undefined : proxyFor(proxies, new URL(baseUrl));
     const source = openOcmEndpoint({ ...options, baseUrl, proxyUrl });
     const server = "the cluster manager";
-    const upstream = new Upstream({ server, source, limits: OCM_LIMITS, userAgent, clock: options.clock });
+    const upstream = new Upstream({ server, source, limits: OCM_LIMITS, userAgent, clock });
     const client = new OcmClient({ upstream, mode, clusterId: options.clusterId });
     this.#open = { baseUrl, upstream, client };
     return client;
@@ -157,15 +157,12 @@ interface OcmEndpointOptions {
   readonly clusterId: (signal: AbortSignal) => Promise<string>;
   readonly proxyUrl?: string | undefined;
   readonly bundles: TrustedBundles;
-  readonly clock: Clock;
 }
 
 const AGENT = "ocm-agent.openshift-ocm-agent-operator.svc.cluster.local:8081";
 const PULL_SECRET = { namespace: "openshift-config", name: "pull-secret" } as const;
 const SECRET_KEY = ".dockerconfigjson";
 const REGISTRY = "cloud.openshift.com";
-/** For as long (ms) as the requests of one reconcile, which share a login. */
-const KEEP_MS = 60_000;
 
 export function ocmModeOf(baseUrl: string): OcmMode {
   return baseUrl.includes(AGENT) ? "agent" : "api";
@@ -191,16 +188,14 @@ function isLoopback(hostname: string): boolean {
 }
 
 export function openOcmEndpoint(options: OcmEndpointOptions): EndpointSource {
-  const { baseUrl, bundles, proxyUrl, clock } = options;
-  const token = new CachedValue({ clock, keepMs: KEEP_MS }, (signal) => readToken(options, signal));
+  const { baseUrl, bundles, proxyUrl } = options;
   return {
     endpoint: async (signal) => ({
       baseUrl,
       caCerts: await bundles(),
       proxyUrl,
-      authorization: `AccessToken ${await token.get(signal)}`,
+      authorization: `AccessToken ${await readToken(options, signal)}`,
     }),
-    discard: () => token.discard(),
   };
 }
 

@@ -151,7 +151,7 @@ export const clusterId = (): Promise<string> => Promise.resolve(EXTERNAL_ID);
 export function endpointOf(options: Partial<Parameters<typeof openOcmEndpoint>[0]> = {}): EndpointSource {
   const { api } = withPullSecret();
   const bundles = () => Promise.resolve([]);
-  return openOcmEndpoint({ baseUrl: "https://api.example", api, clusterId, bundles, clock: hastyClock(), ...options });
+  return openOcmEndpoint({ baseUrl: "https://api.example", api, clusterId, bundles, ...options });
 }
 
 export function openOcm(
