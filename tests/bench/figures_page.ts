@@ -70,6 +70,8 @@ const HIDDEN = `## What the numbers hide
   MTO's reasons), and all of it shares the machine with the API server. Warm admission is the default, and the answer.
 - When more than 20 000 events wait, Normal events are dropped first. A pod whose events are dropped costs less,
   so a good CPU figure counts only beside a row of none dropped.
+- A migration's reconcile reads the port of a service and a pull secret anew. These are two reads more than its limit, once
+  a minute, and two caches less.
 - All but "As installed on nodes" is measured outside of containers. The image form \`binary\` has never been run: the base of
   \`deno compile\` could not be had where these figures are made.
 - Nearly all of the image as pulled is Deno's program, which is had in one size only.`;
@@ -228,8 +230,7 @@ function renderLarge(large: GrowthResult | undefined): readonly string[] {
     row(["---", "---"]),
     ...cells.map(row),
     "",
-    "Where one leader ends: what a gated pod costs does not depend on what runs already (the table above), so processor time is the",
-    `limit. One core is used up by ${
+    `Where one leader ends: processor time is the limit. One core is used up by ${
       (1_000 / cpuMsPerPod).toFixed(0)
     } gated pods a second. Beyond that they wait, and are released in`,
     "turn, at the latest ungated by `--max-gate-age`. More replicas answer more webhooks and place more pods of known images",
