@@ -1,4 +1,5 @@
-// Metrics of work queues and of requests to the API server, under the names that client-go gives them.
+// Metrics of work queues and of requests to the API server, under the names that client-go gives them; and of events
+// that were not sent.
 import { EventReason } from "../names.ts";
 import type { Registry } from "prom-client";
 import { type MetricsOf, type MetricTable, openMetrics, WAIT_BUCKETS_SECONDS } from "../metrics.ts";
