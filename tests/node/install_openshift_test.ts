@@ -11,12 +11,12 @@ import { planOf } from "../cluster/support/upgrade_bed.ts";
 import { PLAN_WEBHOOK } from "../cluster/support/upgrade_service.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
+import { kustomizationOf } from "../support/page_commands.ts";
 import { defineKinds, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { ensureImage, kubectl, NAMESPACE, rolledOut } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { openPasteShell, type PasteShell } from "./support/pasted.ts";
-import { kustomizationOf } from "../support/page_commands.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const DEFINITIONS = ["machineosconfigs", "machineosbuilds", "controllerconfigs"] as const;
