@@ -70,8 +70,8 @@ const HIDDEN = `## What the numbers hide
   MTO's reasons), and all of it shares the machine with the API server. Warm admission is the default, and the answer.
 - When more than 20 000 events wait, Normal events are dropped first. A pod whose events are dropped costs less,
   so a good CPU figure counts only beside a row of none dropped.
-- A migration's reconcile reads the port of a service and a pull secret anew. These are two reads more than its limit, once
-  a minute, and two caches less.
+- Two or three reconciles at the beginning of a migration read the port of a service and a pull secret, which are not kept.
+  These are the two reads above the limit.
 - All but "As installed on nodes" is measured outside of containers. The image form \`binary\` has never been run: the base of
   \`deno compile\` could not be had where these figures are made.
 - Nearly all of the image as pulled is Deno's program, which is had in one size only.`;

@@ -149,7 +149,7 @@ const LARGE_FORMS: Part = { ...LONG, name: "large", paths: LARGE, planes: 1 };
 
 /**
  * Tests on nodes on which no row of the catalogues rests: other ways to install than README's, what befalls replicas over minutes,
- * the lab, `test:e2e`, and what is tried on control planes as well.
+ * the lab, `test:e2e`, the Helm chart, and what is tried on control planes as well.
  */
 const RARE_ON_NODES = [
   ...["install_openshift", "install_variants", "life", "life_emulated", "life_loss", "life_upgrade", "teardown"],
