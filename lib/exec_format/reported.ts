@@ -1,7 +1,7 @@
 // Which containers were reported lately, and by which source: two sources may see the same one.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import { atMost } from "../oci/lru_options.ts";
+import { atMost } from "../oci/cache_limits.ts";
 
 /** Who saw it: the daemon in the kernel, or the leader in the status of the pod. */
 export type FailureSource = "kernel" | "status";

@@ -22,10 +22,10 @@ import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./crede
 import type { Keyring } from "./credential.ts";
 import { type InspectionReport, type InspectionRequest, reportWithoutRequests } from "./inspection_request.ts";
 import { RequestLog } from "./request_log.ts";
-import type { PullPlanner } from "./pull_plan.ts";
+import type { PullPlanner } from "./config/planner.ts";
 
 interface InspectorDeps {
-  readonly planner: PullPlanner;
+  readonly planner: Pick<PullPlanner, "plan">;
   readonly keyring: Keyring;
   readonly cached: Pick<CachedInspector, "inspect">;
 }

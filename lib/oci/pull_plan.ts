@@ -66,12 +66,3 @@ export type PullPlan =
     readonly endpoints: readonly Endpoint[];
   }
   | { readonly kind: "refused"; readonly failure: RegistryFailure };
-
-/**
- * Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last
- * good.
- */
-export interface PullPlanner {
-  /** Synchronous, as every inspection needs it. Image names of pods are parsed here and nowhere else. */
-  plan(image: string): PullPlan;
-}

@@ -1,7 +1,7 @@
 // How registries are reached, from the configuration: plans, credentials, connections and limits.
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
-import { openPullPlanner, type PullPlannerHandle } from "./config/planner.ts";
+import { openPullPlanner, type PullPlanner } from "./config/planner.ts";
 import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "./config/registry_environment.ts";
 import type { NamedPaths } from "./config/settings_files.ts";
 import type { Credential, Keyring } from "./credential.ts";
@@ -30,7 +30,7 @@ export interface RegistryAccessOptions {
 }
 
 export interface RegistryAccess extends Disposable {
-  readonly planner: PullPlannerHandle;
+  readonly planner: PullPlanner;
   readonly keyring: Keyring;
   /** What all clients of repositories are made with, and what they find out of hosts. */
   readonly clientDeps: RepositoryClientDeps;

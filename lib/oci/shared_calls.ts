@@ -1,7 +1,7 @@
 // Equal calls at the same time share one call, whose answer may be kept. It runs under a signal of its own.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../clock.ts";
-import { atMost, livingBy } from "./lru_options.ts";
+import { atMost, livingBy } from "./cache_limits.ts";
 import { type Callers, SharedCallers } from "./callers.ts";
 
 interface SharedCallOptions<T> {

@@ -17,7 +17,8 @@ import { Inspector } from "../../lib/oci/inspector.ts";
 import { type Caller, callersOf } from "../../lib/oci/callers.ts";
 import type { RegistryRequest } from "../../lib/oci/http/exchange.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
-import type { ConnectionSettings, Endpoint, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
+import type { ConnectionSettings, Endpoint, PullPlan } from "../../lib/oci/pull_plan.ts";
+import type { PullPlanner } from "../../lib/oci/config/planner.ts";
 import { RequestLog } from "../../lib/oci/request_log.ts";
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
 import { makeClientDeps } from "../../lib/oci/repository_client.ts";
@@ -128,7 +129,7 @@ export function makeRequest(
   };
 }
 
-function planned(request: PlannedRequest, planner: PullPlanner): PlannedRequest {
+function planned(request: PlannedRequest, planner: Pick<PullPlanner, "plan">): PlannedRequest {
   const plan = planner.plan(request.image);
   if (plan.kind === "refused") return request;
   const endpoints = plan.endpoints.map((endpoint) => {
@@ -199,7 +200,7 @@ export function referenceOf(image: string): ImageReference {
   return parsed.value;
 }
 
-export const DIRECT: PullPlanner = { plan: (image) => planDirect(image, PLAIN) };
+export const DIRECT: Pick<PullPlanner, "plan"> = { plan: (image) => planDirect(image, PLAIN) };
 
 export const NO_KEYRING: Keyring = { lookup: () => Promise.resolve([]) };
 

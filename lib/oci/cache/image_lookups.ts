@@ -6,7 +6,7 @@ import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { Callers } from "../callers.ts";
 import type { InspectionReport } from "../inspection_request.ts";
-import { atMost } from "../lru_options.ts";
+import { atMost } from "../cache_limits.ts";
 
 interface LookupRequest {
   /** When a look-up may have begun at the earliest (monotonic ms). */

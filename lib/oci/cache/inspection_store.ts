@@ -17,8 +17,7 @@ import {
   weightOfDocument,
 } from "./records.ts";
 import { ImageRecord } from "../inspection.ts";
-import { atMostWeighed } from "../lru_options.ts";
-import { CACHE_SHARES, weightOfTexts } from "../weights.ts";
+import { atMostWeighed, CACHE_SHARES, weightOfTexts } from "../cache_limits.ts";
 
 /** What a tag pointed to. */
 export interface KnownTag {

@@ -6,7 +6,7 @@ import { SALT_KEY } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
-import { atMost } from "../lru_options.ts";
+import { atMost } from "../cache_limits.ts";
 
 export interface Readership {
   /** Means nothing outside of this process; no readership has had it before. */

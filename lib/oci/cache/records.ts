@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { ImageRecord, InspectionDepth } from "../inspection.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
-import { weightOfTexts } from "../weights.ts";
+import { weightOfTexts } from "../cache_limits.ts";
 
 /** Version of the stored records: raise it when their meaning changes, and old ones are ignored. */
 export const RECORD_VERSION = 1;

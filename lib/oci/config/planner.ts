@@ -9,13 +9,16 @@ import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";
 import { type FileProblem, FileReader, haveChanged, renderProblem } from "../files/read_files.ts";
-import type { PullPlan, PullPlanner } from "../pull_plan.ts";
-import { atMost } from "../lru_options.ts";
+import type { PullPlan } from "../pull_plan.ts";
+import { atMost } from "../cache_limits.ts";
 import { planPull } from "./plan.ts";
 import type { PullSettings } from "./settings.ts";
 import { loadSettings, type SettingsPaths } from "./settings_files.ts";
 
-export interface PullPlannerHandle extends PullPlanner {
+/** From registries.conf, hosts.toml, policy.json, flags. Reads files, keeps the last good. */
+export interface PullPlanner {
+  /** Synchronous, as every inspection needs it. Image names of pods are parsed here and nowhere else. */
+  plan(image: string): PullPlan;
   credentials(): readonly Credential[];
   credentialHelpers(): readonly string[];
   /** What is wrong with the files as they are now. */
@@ -39,7 +42,7 @@ interface Loaded {
 /** Never throws. A problem is logged once, with the line. A broken edit changes nothing: the settings in force stay. */
 export function openPullPlanner(
   options: SettingsPaths & { readonly log: Logger; readonly clock: Clock },
-): PullPlannerHandle {
+): PullPlanner {
   const { log, clock, ...paths } = options;
   let latest = load(paths, { log, before: [] });
   let inForce = latest;

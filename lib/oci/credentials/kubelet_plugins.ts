@@ -16,7 +16,7 @@ import {
 import { followFile, ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { hostKey } from "../host_names.ts";
-import { livingBy } from "../lru_options.ts";
+import { livingBy } from "../cache_limits.ts";
 import { SharedCalls } from "../shared_calls.ts";
 
 /** The kubelet waits a minute, which is too long for a gated pod. */

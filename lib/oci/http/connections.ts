@@ -6,7 +6,7 @@ import { RegistryError } from "../errors.ts";
 import type { RequestContext } from "../inspection_request.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";
 import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
-import { livingBy } from "../lru_options.ts";
+import { livingBy } from "../cache_limits.ts";
 import type { RegistryMessage, RegistryRequest, RegistryResponse } from "./exchange.ts";
 import type { Transport } from "./transport.ts";
 

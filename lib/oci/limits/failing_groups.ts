@@ -5,7 +5,7 @@
 // A registry that names this host as its token server is a group of its own: what fails may be that registry's fault.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import { atMost, livingBy } from "../lru_options.ts";
+import { atMost, livingBy } from "../cache_limits.ts";
 import type { Circuit } from "./circuit.ts";
 
 /** So many failing groups, and the host itself counts as failing. */

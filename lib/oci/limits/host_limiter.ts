@@ -10,7 +10,7 @@ import type { Logger } from "../../log.ts";
 import { assertNever } from "../../parsed.ts";
 import { RegistryError } from "../errors.ts";
 import { type Callers, mostUrgent } from "../callers.ts";
-import { atMost } from "../lru_options.ts";
+import { atMost } from "../cache_limits.ts";
 import { Account } from "./account.ts";
 import { Circuit } from "./circuit.ts";
 import { FailingGroups, isTokenServerGroup } from "./failing_groups.ts";

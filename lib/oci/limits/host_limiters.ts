@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { atMost } from "../lru_options.ts";
+import { atMost } from "../cache_limits.ts";
 import { HostLimiter, type LimitedRequest } from "./host_limiter.ts";
 import { foldStates, type HostState } from "./host_state.ts";
 import { type LimitedAnswer, MAX_WAIT_MS } from "./outcome.ts";

@@ -1,8 +1,8 @@
 // The cache policy of warm admission: which known images may place pods without a request.
 import { LRUCache } from "lru-cache";
 import type { CachedInspector, RecalledImage } from "../../oci/cache/cached_inspector.ts";
-import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
-import type { PullPlanner } from "../../oci/pull_plan.ts";
+import { CACHE_SHARES, weightOfTexts } from "../../oci/cache_limits.ts";
+import type { PullPlanner } from "../../oci/config/planner.ts";
 import type { Freshness, InspectionReport } from "../../oci/inspection_request.ts";
 import type { ImageUse, InspectedImage } from "../../oci/inspection.ts";
 import type { PullIdentity } from "../../vocabulary/pull_identity.ts";
@@ -15,7 +15,7 @@ export interface KnownPodImages {
 
 interface KnownImagesDeps {
   readonly memory: Pick<CachedInspector, "recall">;
-  readonly planner: PullPlanner;
+  readonly planner: Pick<PullPlanner, "plan">;
 }
 
 export class KnownImages {

@@ -5,7 +5,7 @@ import type { KubeApi } from "../../k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../k8s/api_error.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { weightOfTexts } from "../../oci/weights.ts";
+import { weightOfTexts } from "../../oci/cache_limits.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
 import type { RequestContext } from "../../oci/inspection_request.ts";

@@ -5,7 +5,7 @@ import type { FailureReason } from "../../../lib/oci/errors.ts";
 import { Inspector } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
-import type { PullPlanner } from "../../../lib/oci/pull_plan.ts";
+import type { PullPlanner } from "../../../lib/oci/config/planner.ts";
 import { matchCredentials } from "../../../lib/oci/credentials/match.ts";
 import { makeCredential, makeEndpoint, makeRequest, planAt } from "../../support/inspectors.ts";
 import { makeReport } from "../../support/reports.ts";
@@ -118,7 +118,7 @@ Deno.test("Inspector.inspect() sends no request for an image that policy refuses
   const failure = { kind: "permanent", reason: "Blocked", message: "no" } as const;
   const cached = { inspect: () => assert.fail("asked") };
   const keyring = { lookup: () => assert.fail("looked up") };
-  const planner: PullPlanner = { plan: () => ({ kind: "refused", failure }) };
+  const planner: Pick<PullPlanner, "plan"> = { plan: () => ({ kind: "refused", failure }) };
   const inspector = new Inspector({ cached, planner, keyring });
   const report = await inspector.inspect(makeRequest("quay.io/a"), signal);
   assert.deepEqual([report.inspection, report.requests], [{ kind: "failed", failure }, NO_REQUESTS]);

@@ -2,7 +2,7 @@
 import { systemClock } from "../../../../lib/clock.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import type { ConnectionSettings } from "../../../../lib/oci/pull_plan.ts";
-import { openPullPlanner, type PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
+import { openPullPlanner, type PullPlanner } from "../../../../lib/oci/config/planner.ts";
 
 export interface TestFolder extends Disposable {
   readonly path: string;
@@ -34,18 +34,18 @@ export function systemWith(more: Partial<Given["system"]> = {}): Given["system"]
   };
 }
 
-export function openPlanner(given: Partial<Given>): PullPlannerHandle {
+export function openPlanner(given: Partial<Given>): PullPlanner {
   const nothing = { registry: [], registryCa: [], insecureRegistry: [], system: systemWith() };
   return openPullPlanner({ ...nothing, log: silentLogger, clock: systemClock, ...given });
 }
 
 /** How the first endpoint of an image is reached. */
-export function connectionOf(planner: PullPlannerHandle, image: string): ConnectionSettings | undefined {
+export function connectionOf(planner: PullPlanner, image: string): ConnectionSettings | undefined {
   const plan = planner.plan(image);
   return plan.kind === "endpoints" ? plan.endpoints[0]?.connection : undefined;
 }
 
-export function planned(planner: PullPlannerHandle, image: string): readonly string[] | string {
+export function planned(planner: PullPlanner, image: string): readonly string[] | string {
   const plan = planner.plan(image);
   return plan.kind === "refused"
     ? `${plan.failure.reason}: ${plan.failure.message}`

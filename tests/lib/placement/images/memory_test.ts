@@ -1,7 +1,7 @@
 // What hostile images may take of memory: each an index of as many and as long platforms as are read, or any number of them
 // at registries that never answer.
 import assert from "node:assert/strict";
-import { MAX_CACHE_BYTES } from "../../../../lib/oci/weights.ts";
+import { MAX_CACHE_BYTES } from "../../../../lib/oci/cache_limits.ts";
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
 import { PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
 import type { Platform } from "../../../../lib/oci/inspection.ts";
