@@ -1,5 +1,4 @@
 // Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted.
-import type { Credential } from "./credential.ts";
 import { type FailureReason, RegistryError, registryError } from "./errors.ts";
 import type { Finding, Inspection, InspectionDepth, Platform } from "./inspection.ts";
 import { type Descriptor, type ImageLabels, type ManifestDocument, MAX_ENTRIES } from "./image/manifest.ts";
@@ -15,14 +14,12 @@ import type { Endpoint } from "./pull_plan.ts";
 import { nameAt } from "./reference.ts";
 import type { RepositoryDocuments } from "./repository_documents.ts";
 
-interface ImageDocuments extends Pick<RepositoryDocuments, "credential" | "manifest" | "child" | "config"> {
+interface ImageDocuments extends Pick<RepositoryDocuments, "manifest" | "child" | "config"> {
   readonly endpoint: Endpoint;
 }
 
 export interface ImageRead {
   readonly inspection: Inspection;
-  /** What any part of it was read with. */
-  readonly credential: Credential | undefined;
   /**
    * Whether the endpoint lacks what the image's index lists and was wanted: then this says nothing of the image
    * elsewhere.
@@ -57,11 +54,6 @@ const SCHEMA1: Finding = {
 };
 
 export async function readImage(documents: ImageDocuments, depth: InspectionDepth): Promise<ImageRead> {
-  const read = await readTop(documents, depth);
-  return { ...read, credential: documents.credential };
-}
-
-async function readTop(documents: ImageDocuments, depth: InspectionDepth): Promise<Omit<ImageRead, "credential">> {
   const { manifest, digest } = await documents.manifest(documents.endpoint.identifier);
   if (manifest.kind === "unparsable") throw failed(documents, "Malformed", manifest.problem);
   if (manifest.kind === "index") return await readIndex(documents, manifest, { digest, depth });
@@ -76,7 +68,7 @@ async function readIndex(
   documents: ImageDocuments,
   { mediaType, entries: listed }: Extract<ManifestDocument, { kind: "index" }>,
   { digest, depth }: { readonly digest: string; readonly depth: InspectionDepth },
-): Promise<Omit<ImageRead, "credential">> {
+): Promise<ImageRead> {
   const entries = await unfold(documents, listed);
   const { configs, findings, isPartial } = await readEntriesWithoutPlatform(documents, entries);
   const platforms = distinctPlatforms([...platformsOf(entries), ...configs.map(({ platform }) => platform)]);

@@ -2,7 +2,7 @@
 // gives the image.
 import type { Credential } from "./credential.ts";
 import { firstAnswer } from "./first_answer.ts";
-import { type ImageRead, readImage } from "./image_reader.ts";
+import { readImage } from "./image_reader.ts";
 import type { InspectionReport, PlannedRequest } from "./inspection_request.ts";
 import type { RegistryFailure } from "./errors.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
@@ -39,12 +39,16 @@ export class RegistryReader {
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => readImage(this.#documents(request, endpoint, signal), request.depth),
+      async (endpoint) => {
+        const documents = this.#documents(request, endpoint, signal);
+        const read = await readImage(documents, request.depth);
+        return { ...read, credential: documents.credential };
+      },
     );
     const { endpoint } = first;
-    const { inspection, credential, isPartial }: ImageRead = first.kind === "answered"
+    const { inspection, credential, isPartial } = first.kind === "answered"
       ? first.value
-      : { inspection: { kind: "failed", failure: first.failure }, credential: undefined, isPartial: false };
+      : { inspection: { kind: "failed", failure: first.failure }, credential: undefined, isPartial: false } as const;
     return {
       inspection,
       isPartial,

@@ -15,7 +15,7 @@ import {
   type PlannedRequest,
   reportWithoutRequests,
 } from "../inspection_request.ts";
-import type { ImageRecord, Inspection, InspectionDepth } from "../inspection.ts";
+import type { ImageRecord, Inspection } from "../inspection.ts";
 import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
@@ -81,9 +81,13 @@ export class CachedInspector {
     const tag = reference.digest === undefined ? this.#tagNow(reference, ids) : undefined;
     const digest = reference.digest ?? tag?.digest;
     if (digest === undefined || !this.#isFresh(tag, freshness)) return undefined;
-    const document = this.#documentNow(digest, ids, "index");
-    if (document === undefined) return undefined;
-    return { inspection: withPin(document.record, reference), isAging: !this.#isFresh(tag, "young") };
+    for (const id of ids) {
+      const record = this.#store.documentNow(id, digest);
+      if (record !== undefined) {
+        return { inspection: withPin(record, reference), isAging: !this.#isFresh(tag, "young") };
+      }
+    }
+    return undefined;
   }
 
   /**
@@ -110,9 +114,9 @@ export class CachedInspector {
   /** From what is known, where that is fresh enough; else by a look-up, whose request serves all that share it. */
   async #recallOrLookUp(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { reference, freshness, callers } = request;
-    const tag = reference.digest === undefined ? await this.#recallTag(request) : undefined;
+    const tag = reference.digest === undefined ? await this.#readTag(request) : undefined;
     const digest = reference.digest ?? tag?.digest;
-    const document = digest === undefined ? undefined : await this.#recallDocument(request, digest);
+    const document = digest === undefined ? undefined : await this.#readDocument(request, digest);
     if (document !== undefined && this.#isFresh(tag, freshness)) {
       return {
         ...cachedReport(reference, document.record),
@@ -138,7 +142,7 @@ export class CachedInspector {
       return { ...cachedReport(reference, { kind: "failed", failure: head.failure }), source: "registry", ...cost };
     }
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
-    const document = head.kind === "digest" ? await this.#recallDocument(request, head.digest) : undefined;
+    const document = head.kind === "digest" ? await this.#readDocument(request, head.digest) : undefined;
     if (head.kind !== "digest" || document === undefined) return await this.#get(request, signal, askedAtMs);
     const { visibility, digest, credentialSource } = head;
     const tagReadership = this.#readershipFor(request, visibility);
@@ -188,41 +192,35 @@ export class CachedInspector {
     return [...new Set([PUBLIC_READERSHIP, this.#readershipOf(credentials)])];
   }
 
-  /** What memory has, after the store was read for what it lacks. */
-  async #recallDocument(request: PlannedRequest, digest: string): Promise<ReadableDocument | undefined> {
+  async #readDocument(request: PlannedRequest, digest: string): Promise<ReadableDocument | undefined> {
     for (const readership of this.#readershipsOf(request)) {
-      await this.#store.readDocument(readership, digest);
-      const found = this.#documentNow(digest, [readership.id], request.depth);
-      if (found !== undefined) return found;
+      const record = await this.#store.readDocument(readership, digest);
+      if (record !== undefined && isDeepEnough(record, request.depth)) return { record, readershipId: readership.id };
     }
     return undefined;
   }
 
-  async #recallTag(request: PlannedRequest): Promise<ReadableTag | undefined> {
-    const readerships = this.#readershipsOf(request);
-    for (const readership of readerships) await this.#store.readTag(readership, tagName(request.reference));
-    return this.#tagNow(request.reference, readerships.map(({ id }) => id));
-  }
-
-  #documentNow(digest: string, readershipIds: readonly number[], depth: InspectionDepth): ReadableDocument | undefined {
-    for (const readershipId of readershipIds) {
-      const record = this.#store.documentNow(readershipId, digest);
-      if (record !== undefined && isDeepEnough(record, depth)) return { record, readershipId };
+  async #readTag(request: PlannedRequest): Promise<ReadableTag | undefined> {
+    const name = tagName(request.reference);
+    const found: ReadableTag[] = [];
+    for (const readership of this.#readershipsOf(request)) {
+      const tag = await this.#store.readTag(readership, name);
+      if (tag !== undefined) found.push({ ...tag, readershipId: readership.id });
     }
-    return undefined;
+    return youngestOf(found);
   }
 
-  /** The youngest: the same tag may have been looked up with and without credentials. */
-  #tagNow(reference: ImageReference, readershipIds: readonly number[]): ReadableTag | undefined {
+  #tagNow(reference: ImageReference, readershipIds: readonly number[]): KnownTag | undefined {
     const name = tagName(reference);
-    let youngest: ReadableTag | undefined;
-    for (const readershipId of readershipIds) {
-      const tag = this.#store.tagNow(readershipId, name);
-      if (tag === undefined || youngest !== undefined && tag.askedAtMs <= youngest.askedAtMs) continue;
-      youngest = { ...tag, readershipId };
-    }
-    return youngest;
+    return youngestOf(readershipIds.map((id) => this.#store.tagNow(id, name)).filter((tag) => tag !== undefined));
   }
+}
+
+/** The same tag may have been looked up with and without credentials. */
+function youngestOf<T extends KnownTag>(tags: readonly T[]): T | undefined {
+  return tags.reduce<T | undefined>((youngest, tag) => {
+    return youngest === undefined || tag.askedAtMs > youngest.askedAtMs ? tag : youngest;
+  }, undefined);
 }
 
 /** Public only if the document is, and the tag that led to it, where one did. By their readerships. */

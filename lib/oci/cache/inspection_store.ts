@@ -74,24 +74,31 @@ export class InspectionStore {
     return this.#tags.get(memoryKey(readershipId, name));
   }
 
-  /** Takes it into memory, where it is not there yet. */
-  async readDocument(readership: Readership, digest: string): Promise<void> {
-    if (this.documentNow(readership.id, digest) !== undefined) return;
+  /** From memory, else from the store, which takes it into memory. */
+  async readDocument(readership: Readership, digest: string): Promise<ImageRecord | undefined> {
+    const known = this.documentNow(readership.id, digest);
+    if (known !== undefined) return known;
     const stored = await this.#read({ readership, kind: "digest", name: digest }, ImageRecord);
     // A newer record may have come while the store was read.
-    if (stored !== undefined && this.documentNow(readership.id, digest) === undefined) {
-      this.#documents.set(memoryKey(readership.id, digest), compactDocument(stored));
-    }
+    const newer = this.documentNow(readership.id, digest);
+    if (stored === undefined || newer !== undefined) return newer;
+    const record = compactDocument(stored);
+    this.#documents.set(memoryKey(readership.id, digest), record);
+    return record;
   }
 
-  async readTag(readership: Readership, name: string): Promise<void> {
-    if (this.tagNow(readership.id, name) !== undefined) return;
+  async readTag(readership: Readership, name: string): Promise<KnownTag | undefined> {
+    const known = this.tagNow(readership.id, name);
+    if (known !== undefined) return known;
     const stored = await this.#read({ readership, kind: "tag", name }, TagSchema);
-    if (stored === undefined || this.tagNow(readership.id, name) !== undefined) return;
+    const newer = this.tagNow(readership.id, name);
+    if (stored === undefined || newer !== undefined) return newer;
     const ageMs = this.#clock.nowMs() - stored.verifiedAtMs;
     // One in the future is by another clock: of unknown age.
     const askedAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
-    this.#tags.set(memoryKey(readership.id, name), { digest: stored.digest, askedAtMs, isOwn: false });
+    const tag = { digest: stored.digest, askedAtMs, isOwn: false };
+    this.#tags.set(memoryKey(readership.id, name), tag);
+    return tag;
   }
 
   putDocument(readership: Readership, record: ImageRecord): void {
