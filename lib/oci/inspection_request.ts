@@ -1,4 +1,4 @@
-// The request, the context and the report of an inspection: what steps of inspector.ts hand to each other.
+// The request and the report of an inspection: what steps of inspector.ts hand to each other.
 import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
@@ -27,13 +27,6 @@ export interface InspectionRequest {
 export interface PlannedRequest extends InspectionRequest {
   readonly reference: ImageReference;
   readonly endpoints: readonly PlannedEndpoint[];
-  readonly requestLog: RequestLog;
-}
-
-/** What the requests of one inspection or push have in common. */
-export interface RequestContext {
-  readonly callers: Callers;
-  readonly signal: AbortSignal;
   readonly requestLog: RequestLog;
 }
 

@@ -49,7 +49,11 @@ export function makeClientDeps({ transport, hosts, limits, clock }: {
 }): RepositoryClientDeps {
   const connections = new Connections(transport, hosts, clock);
   const tokens = new TokenSource({ transport, hosts, clock });
-  return { connections, tokens, challenges: new LearnedChallenges(clock), limits };
+  const challenges = new LearnedChallenges({
+    clock,
+    probe: (endpoint, context) => probeRoot(connections, { endpoint, context }),
+  });
+  return { connections, tokens, challenges, limits };
 }
 
 export interface RepositoryRequest {
@@ -145,11 +149,7 @@ export class RepositoryClient {
     if (known !== undefined) return known;
     // Open registries get no request more than they need.
     if (endpoint.credentials.length === 0 && !challenges.wantsLogin(endpoint)) return undefined;
-    return await challenges.readRoot(
-      endpoint,
-      context,
-      (shared) => probeRoot({ ...this.#login, context: { ...context, ...shared } }),
-    );
+    return await challenges.readRoot(endpoint, context);
   }
 
   async #send(

@@ -1,4 +1,5 @@
 // What the requests of one inspection cost: how many of each kind, and every exchange for `--trace`.
+import type { Callers } from "./callers.ts";
 
 export interface RequestCounts {
   readonly manifestGet: number;
@@ -45,4 +46,11 @@ export class RequestLog {
   note(entry: TraceEntry): void {
     if (this.#trace.length < MAX_TRACE) this.#trace.push(entry);
   }
+}
+
+/** What the requests of one inspection or push have in common. */
+export interface RequestContext {
+  readonly callers: Callers;
+  readonly signal: AbortSignal;
+  readonly requestLog: RequestLog;
 }

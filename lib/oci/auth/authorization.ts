@@ -1,7 +1,7 @@
 // Answers a challenge with a credential: Basic, or a token of the token server that the challenge names.
 import type { Credential } from "../credential.ts";
 import { isHeldBack, RegistryError, registryError } from "../errors.ts";
-import type { RequestContext } from "../inspection_request.ts";
+import type { RequestContext } from "../request_log.ts";
 import type { Connections } from "../http/connections.ts";
 import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
 import { connectionElsewhere, type Endpoint, type PlannedEndpoint } from "../pull_plan.ts";

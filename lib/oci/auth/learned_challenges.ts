@@ -5,16 +5,14 @@ import type { Clock } from "../../clock.ts";
 import type { Callers } from "../callers.ts";
 import type { Credential } from "../credential.ts";
 import { isHeldBack, RegistryError } from "../errors.ts";
-import type { RequestContext } from "../inspection_request.ts";
+import type { RequestContext } from "../request_log.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { Challenge } from "./challenge.ts";
 
 /** Reads the challenge of the host's `/v2/`; undefined without one or behind a redirect. Throws RegistryError. */
-type RootProbe = (context: Shared) => Promise<Challenge | undefined>;
-
-type Shared = Pick<RequestContext, "callers" | "signal">;
+type RootProbe = (endpoint: Endpoint, context: RequestContext) => Promise<Challenge | undefined>;
 
 interface KnownRoot {
   readonly challenge: Challenge | undefined;
@@ -34,9 +32,11 @@ export class LearnedChallenges {
     sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
   });
   readonly #roots: SharedCalls<KnownRoot>;
+  readonly #probe: RootProbe;
   readonly #wantLogin = new LRUCache<string, true>({ max: MAX_HOSTS });
 
-  constructor(clock: Clock) {
+  constructor({ clock, probe }: { readonly clock: Clock; readonly probe: RootProbe }) {
+    this.#probe = probe;
     this.#roots = new SharedCalls({ clock, keepMs: ({ lifeMs }) => lifeMs, maxKept: MAX_HOSTS });
   }
 
@@ -59,8 +59,9 @@ export class LearnedChallenges {
   }
 
   /** The challenge of `/v2/`, read once for all who ask for it. Rejects with the signal's reason. */
-  async readRoot(endpoint: Endpoint, context: Shared, probe: RootProbe): Promise<Challenge | undefined> {
-    const read = (callers: Callers, signal: AbortSignal): Promise<KnownRoot> => rootOf(probe({ callers, signal }));
+  async readRoot(endpoint: Endpoint, context: RequestContext): Promise<Challenge | undefined> {
+    const read = (callers: Callers, signal: AbortSignal): Promise<KnownRoot> =>
+      rootOf(this.#probe(endpoint, { ...context, callers, signal }));
     const { challenge } = await this.#roots.run(rootKey(endpoint), context, read);
     return challenge;
   }

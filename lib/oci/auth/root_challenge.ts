@@ -1,7 +1,9 @@
 // Reads how to log in at a host: the challenge of its `/v2/`.
 import { registryError } from "../errors.ts";
 import { rootUrl } from "../image/document.ts";
-import type { LoginDeps } from "./authorization.ts";
+import type { Connections } from "../http/connections.ts";
+import type { RequestContext } from "../request_log.ts";
+import type { Endpoint } from "../pull_plan.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 
 /** An account and a group of its own: `/v2/` can be read while anonymous requests are rate limited. */
@@ -10,7 +12,8 @@ const MAX_ROOT_BYTES = 1024 * 1024;
 
 /** The scope of the challenge is dropped: it belongs to no repository. */
 export async function probeRoot(
-  { connections, endpoint, context }: Pick<LoginDeps, "connections" | "endpoint" | "context">,
+  connections: Connections,
+  { endpoint, context }: { readonly endpoint: Endpoint; readonly context: RequestContext },
 ): Promise<Challenge | undefined> {
   const { status, redirect, headers } = await connections.send({
     endpoint,

@@ -6,7 +6,7 @@ import { SharedCalls } from "../shared_calls.ts";
 import { groupOf, tokenServerGroup } from "../limits/failing_groups.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";
 import { registryError } from "../errors.ts";
-import type { RequestContext } from "../inspection_request.ts";
+import type { RequestContext } from "../request_log.ts";
 import { isSendable, type RegistryRequest, type RegistryResponse } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Transport } from "../http/transport.ts";

@@ -3,7 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { RegistryError } from "../errors.ts";
-import type { RequestContext } from "../inspection_request.ts";
+import type { RequestContext } from "../request_log.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";
 import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
 import { livingBy } from "../cache_limits.ts";

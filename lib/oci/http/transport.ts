@@ -4,7 +4,6 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { RegistryError } from "../errors.ts";
-import type { RequestContext } from "../inspection_request.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { WorkLimits } from "../limits/work_limits.ts";
 import { absenceOf } from "../limits/absence.ts";
@@ -22,7 +21,7 @@ import {
   type RegistryRequest,
   type RegistryResponse,
 } from "./exchange.ts";
-import type { TraceEntry } from "../request_log.ts";
+import type { RequestContext, TraceEntry } from "../request_log.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
 import { PinnedHosts } from "../../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../../tls/unverified_fetch.ts";

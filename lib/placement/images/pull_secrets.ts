@@ -8,7 +8,7 @@ import { errorText, type Logger } from "../../log.ts";
 import { weightOfTexts } from "../../oci/cache_limits.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
-import type { RequestContext } from "../../oci/inspection_request.ts";
+import type { RequestContext } from "../../oci/request_log.ts";
 import type { RegistryFailure } from "../../oci/errors.ts";
 import type { WorkLimits } from "../../oci/limits/work_limits.ts";
 import { type PullIdentity, pullSecretNames } from "../../vocabulary/pull_identity.ts";

@@ -1,5 +1,6 @@
 // Whose word counts for where a password goes: challenges of other repositories, of redirect targets and of forgotten hosts
 // must never lead a credential to a realm that the registry itself did not name for it.
+import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import assert from "node:assert/strict";
 import type { Challenge } from "../../../../lib/oci/auth/challenge.ts";
@@ -46,6 +47,12 @@ function assertGotNothing({ requests }: FakeRegistry): void {
     assert.doesNotMatch(`${path} ${body}`, /victim|s3cret/);
   }
 }
+
+const CONTEXT = {
+  callers: callersOf({ priority: "gated" }),
+  signal: new AbortController().signal,
+  requestLog: new RequestLog(),
+};
 
 const POISONS: Readonly<Record<string, (thief: FakeRegistry, request: SeenRequest) => Response>> = {
   "is redirected to a host that asks for a login": redirectTo,
@@ -111,19 +118,19 @@ Deno.test("inspect() sends no credential to the realm of a root that is redirect
 });
 
 Deno.test("LearnedChallenges gives no challenge of one repository to another, whatever it has dropped", async () => {
-  const challenges = new LearnedChallenges(new FakeClock());
   const at = (host: string, repository: string): Endpoint => makeEndpoint(host, { repository, identifier: "v1" });
   const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "" });
   const credential = makeCredential("a.example");
-  const probe = (): Promise<Challenge> => Promise.resolve(of("https://a.example/token"));
-  const context = { callers: callersOf({ priority: "gated" }), signal: new AbortController().signal };
+  const challenges = new LearnedChallenges({
+    clock: new FakeClock(),
+    probe: () => Promise.resolve(of("https://a.example/token")),
+  });
   const evil = { credential: undefined, challenge: of("https://evil.example/token") };
   challenges.learn(at("a.example", "evil/x"), evil);
   challenges.learn(at("a.example", "good/app"), { credential, challenge: of("https://a.example/token") });
   const learnt = async (asked: Credential | undefined): Promise<string | undefined> => {
     const endpoint = at("a.example", "good/more");
-    const challenge = challenges.ofRepository(endpoint, asked) ??
-      await challenges.readRoot(endpoint, context, probe);
+    const challenge = challenges.ofRepository(endpoint, asked) ?? await challenges.readRoot(endpoint, CONTEXT);
     return challenge?.kind === "bearer" ? challenge.realm : undefined;
   };
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
@@ -133,7 +140,7 @@ Deno.test("LearnedChallenges gives no challenge of one repository to another, wh
 });
 
 Deno.test("LearnedChallenges gives what one credential received to no other one", () => {
-  const challenges = new LearnedChallenges(new FakeClock());
+  const challenges = new LearnedChallenges({ clock: new FakeClock(), probe: () => Promise.resolve(undefined) });
   const endpoint = makeEndpoint("a.example", { repository: "shared/app", identifier: "v1" });
   challenges.learn(endpoint, { credential: makeCredential("a.example"), challenge: { kind: "basic" } });
   assert.equal(challenges.ofRepository(endpoint, makeCredential("a.example", { password: "other" })), undefined);
@@ -142,16 +149,15 @@ Deno.test("LearnedChallenges gives what one credential received to no other one"
 
 Deno.test("LearnedChallenges reads a root again after ten minutes, and one that failed after thirty seconds", async () => {
   const clock = new FakeClock();
-  const challenges = new LearnedChallenges(clock);
-  const context = { callers: callersOf({ priority: "gated" }), signal: new AbortController().signal };
   let probes = 0;
   const probe = (): Promise<Challenge> => {
     probes++;
     return probes < 3 ? Promise.resolve({ kind: "basic" }) : Promise.reject(registryError("Timeout", "no answer"));
   };
+  const challenges = new LearnedChallenges({ clock, probe });
   const probesAfter = async (seconds: number, host: string): Promise<number> => {
     await clock.advance(1_000 * seconds);
-    await challenges.readRoot(makeEndpoint(host, { repository: "a", identifier: "v1" }), context, probe);
+    await challenges.readRoot(makeEndpoint(host, { repository: "a", identifier: "v1" }), CONTEXT);
     return probes;
   };
   assert.deepEqual([await probesAfter(1, "a.example"), await probesAfter(599, "a.example")], [1, 1]);
