@@ -184,8 +184,10 @@ export class ApiTransport implements AsyncDisposable {
 }
 
 function renderQuery(query: ApiRequest["query"] = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
-  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}=${encodeURIComponent(value)}`
+  );
+  return given.length === 0 ? "" : `?${given.join("&")}`;
 }
 
 /**
