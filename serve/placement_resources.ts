@@ -1,9 +1,8 @@
 // What placement is made of: registries, metrics, serving certificate, and separate connections to the API server.
 import { DecisionRing } from "../lib/placement/cluster/decision_ring.ts";
 import { openGlobalPullSecret } from "../lib/placement/images/global_pull_secret.ts";
-import { type ImageService, openImageService } from "../lib/placement/images/image_service.ts";
-import { openPodImageInspector, type PodImageInspector } from "../lib/placement/images/pod_image_inspector.ts";
-import { PullSecrets } from "../lib/placement/images/pull_secrets.ts";
+import { type ImageService, openImageService, openPodImages } from "../lib/placement/images/image_service.ts";
+import type { PodImageInspector } from "../lib/placement/images/pod_image_inspector.ts";
 import type { FailedImages } from "../lib/exec_format/cluster/failed_images.ts";
 import { openImagesToPlace } from "./exec_format.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
@@ -72,7 +71,7 @@ export async function openPlacementResources(deps: ServeDeps, shared: SharedReso
       clusterCredentials: () => [...globalPullSecret?.values() ?? []].flat(),
     }),
   );
-  const claimedImages = openImages(deps, shared, { metrics: metrics.placement, imageService });
+  const claimedImages = openClaimedImages(deps, shared, { metrics: metrics.placement, imageService });
   const { images, failedImages } = await openImagesToPlace(deps, { api, claimedImages });
   return {
     shared,
@@ -99,17 +98,15 @@ async function pathSecretOf(
   return await openPathSecret({ store, clock, log, makeSecret }, stop);
 }
 
-function openImages(
+function openClaimedImages(
   { config, clock, log }: ServeDeps,
   { readApi: api, background: signal }: SharedResources,
   { metrics, imageService }: { readonly metrics: PlacementMetrics; readonly imageService: ImageService },
 ): PodImageInspector {
-  const { inspector, known, limits } = imageService;
-  return openPodImageInspector({
-    inspector,
-    pullSecrets: new PullSecrets({ api, mode: config.pullSecrets, ownNamespace: config.namespace, limits, clock, log }),
-    known,
-    limits,
+  return openPodImages(imageService, {
+    api,
+    mode: config.pullSecrets,
+    ownNamespace: config.namespace,
     clock,
     log,
     signal,

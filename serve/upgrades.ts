@@ -24,9 +24,7 @@ import { openClusterReader } from "../lib/upgrades/cluster/cluster_reader.ts";
 import { observe, readInput, type UpgradeInput } from "../lib/upgrades/cluster/plan_input.ts";
 import { CachedValue } from "../lib/upgrades/outside/cached_value.ts";
 import { adviseOnWorkloads } from "../lib/report/cluster/workload_advice.ts";
-import { openImageService } from "../lib/placement/images/image_service.ts";
-import { openPodImageInspector } from "../lib/placement/images/pod_image_inspector.ts";
-import { PullSecrets } from "../lib/placement/images/pull_secrets.ts";
+import { openImageService, openPodImages } from "../lib/placement/images/image_service.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
 import { readGlobalPullSecret } from "../lib/placement/images/global_pull_secret.ts";
 import type { UpgradesDeps } from "../controllers/upgrades/deps.ts";
@@ -132,9 +130,7 @@ export async function readWorkloadAdvice(
   const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
   await using service = await openImageService(options);
   // This account may not read pull secrets of namespaces: images that need one are reported as not inspected.
-  const { inspector, known, limits } = service;
-  const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", limits, clock, log: silentLogger });
-  const images = openPodImageInspector({ inspector, pullSecrets, known, limits, clock, log: silentLogger, signal });
+  const images = openPodImages(service, { api, mode: "none", ownNamespace: "", clock, log: silentLogger, signal });
   return await adviseOnWorkloads({ api, images, clock, settings, signal });
 }
 

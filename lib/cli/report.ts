@@ -1,8 +1,7 @@
 // `archway report`: which architectures the workloads of a cluster support, and what keeps them from one.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
-import { type ImageServiceConfig, openImageService } from "../placement/images/image_service.ts";
-import { openPodImageInspector, type PodImageInspector } from "../placement/images/pod_image_inspector.ts";
-import { PullSecrets } from "../placement/images/pull_secrets.ts";
+import { type ImageServiceConfig, openImageService, openPodImages } from "../placement/images/image_service.ts";
+import type { PodImageInspector } from "../placement/images/pod_image_inspector.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../k8s/api.ts";
 import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
@@ -60,10 +59,7 @@ export async function openCallerImages(
   const options = { config, ...deps, log: terminalLogger(terminal), audience: "caller" } as const;
   const service = await openImageService({ ...options, clusterCredentials: () => credentials });
   // Secrets that cannot be read are named in the failures of the images that need them.
-  const log = silentLogger;
-  const { inspector, known, limits } = service;
-  const pullSecrets = new PullSecrets({ api, mode: "pod", ownNamespace: "", limits, clock, log });
-  const images = openPodImageInspector({ inspector, pullSecrets, known, limits, clock, log, signal });
+  const images = openPodImages(service, { api, mode: "pod", ownNamespace: "", clock, log: silentLogger, signal });
   return { ...images, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 

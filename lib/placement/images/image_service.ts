@@ -1,6 +1,8 @@
 // Opens everything that inspects images, from the configuration.
 import type { Clock } from "../../clock.ts";
 import { KnownImages } from "./known_images.ts";
+import { openPodImageInspector, type PodImageInspector, type PodImagesOptions } from "./pod_image_inspector.ts";
+import { type PullSecretDeps, PullSecrets } from "./pull_secrets.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
@@ -52,6 +54,16 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     publicHostStates,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** The inspector of pods' images, with the pull secrets that `api` may read. */
+export function openPodImages(
+  { inspector, known, limits }: ImageService,
+  { api, mode, ownNamespace, ...options }: PodImagesOptions & Pick<PullSecretDeps, "api" | "mode" | "ownNamespace">,
+): PodImageInspector {
+  const { clock, log } = options;
+  const pullSecrets = new PullSecrets({ api, mode, ownNamespace, limits, clock, log });
+  return openPodImageInspector({ inspector, pullSecrets, known, limits, ...options });
 }
 
 async function openStore(

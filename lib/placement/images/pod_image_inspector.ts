@@ -38,11 +38,14 @@ export interface PodImageInspector {
 
 const MAX_NAMED = 3;
 
-interface PodImagesDeps {
+interface PodImagesDeps extends PodImagesOptions {
   readonly inspector: Pick<Inspector, "inspect">;
   readonly pullSecrets: Pick<PullSecrets, "read">;
   readonly known: KnownImages;
   readonly limits: Pick<WorkLimits, "images">;
+}
+
+export interface PodImagesOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;

@@ -26,7 +26,7 @@ export interface PullCredentials {
   readonly problem?: RegistryFailure | undefined;
 }
 
-interface PullSecretDeps {
+export interface PullSecretDeps {
   readonly api: Pick<KubeApi, "get">;
   readonly mode: PullSecretMode;
   readonly ownNamespace: string;
