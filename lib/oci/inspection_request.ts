@@ -32,15 +32,11 @@ export interface PlannedRequest extends InspectionRequest {
 
 export interface InspectionReport {
   readonly inspection: Inspection;
-  /** Whether the registry lacks a part of the image, so that this holds for the reference alone, not for its digest. */
-  readonly isPartial?: boolean | undefined;
   /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
   readonly resolved: string;
   /** `cache`: no manifest was read for it, at most a HEAD was sent. */
   readonly source: "registry" | "cache";
-  /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
-  readonly visibility: "public" | "private";
-  /** With `private`: the number of the credentials' readership, which means nothing outside of this process. */
+  /** Who may know of it, see cache/readership.ts; absent: anybody, as it was read anonymously. */
   readonly readershipId?: number | undefined;
   /** `Credential.source` that worked; absent when anonymous. */
   readonly credentialSource?: string | undefined;
@@ -54,5 +50,5 @@ export interface InspectionReport {
 export function reportWithoutRequests(
   found: Pick<InspectionReport, "inspection" | "resolved" | "source">,
 ): InspectionReport {
-  return { ...found, visibility: "public", requests: NO_REQUESTS, trace: [] };
+  return { ...found, requests: NO_REQUESTS, trace: [] };
 }

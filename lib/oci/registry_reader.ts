@@ -1,22 +1,27 @@
-// The inspector that sends requests to registries: the endpoints of an image in order, one after the other, until one
-// gives the image.
+// Reads an image from registries: asks its endpoints in order, one after the other, until one gives the image.
 import type { Credential } from "./credential.ts";
 import { firstAnswer } from "./first_answer.ts";
-import { readImage } from "./image_reader.ts";
-import type { InspectionReport, PlannedRequest } from "./inspection_request.ts";
+import { type ImageRead, readImage } from "./image_reader.ts";
+import type { PlannedRequest } from "./inspection_request.ts";
 import type { RegistryFailure } from "./errors.ts";
-import type { PlannedEndpoint } from "./pull_plan.ts";
-import { CONTENT_DIGEST, nameAt } from "./reference.ts";
+import type { Endpoint, PlannedEndpoint } from "./pull_plan.ts";
+import { CONTENT_DIGEST } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 import { RepositoryDocuments } from "./repository_documents.ts";
+
+export interface RegistryRead extends ImageRead {
+  /** What any part of it was read with; undefined: all of it was read anonymously. */
+  readonly credential: Credential | undefined;
+  /** The endpoint that answered, or got the last request; undefined: there is none. */
+  readonly endpoint: Endpoint | undefined;
+}
 
 /** What a HEAD of a reference gave. `unknown`: the registry answers without a digest. */
 export type HeadAnswer =
   | {
     readonly kind: "digest";
     readonly digest: string;
-    readonly visibility: InspectionReport["visibility"];
-    readonly credentialSource?: string | undefined;
+    readonly credential: Credential | undefined;
   }
   | { readonly kind: "unknown" }
   | { readonly kind: "failed"; readonly failure: RegistryFailure };
@@ -33,9 +38,8 @@ export class RegistryReader {
   }
 
   /** Never rejects except when the signal aborts. */
-  async read(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const { image, callers, requestLog } = request;
-    using _ = await this.#deps.limits.inspections.acquire(callers, signal);
+  async read(request: PlannedRequest, signal: AbortSignal): Promise<RegistryRead> {
+    using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
     const first = await firstAnswer(
       request,
       signal,
@@ -46,19 +50,12 @@ export class RegistryReader {
       },
     );
     const { endpoint } = first;
-    const { inspection, credential, isPartial } = first.kind === "answered"
-      ? first.value
-      : { inspection: { kind: "failed", failure: first.failure }, credential: undefined, isPartial: false } as const;
+    if (first.kind === "answered") return { ...first.value, endpoint };
     return {
-      inspection,
-      isPartial,
-      resolved: endpoint === undefined ? image : nameAt(endpoint),
-      source: "registry",
-      visibility: visibilityBy(credential),
-      requests: requestLog.counts,
-      trace: requestLog.trace,
-      credentialSource: credential?.source,
-      mirror: endpoint?.isMirror === true ? endpoint.host : undefined,
+      inspection: { kind: "failed", failure: first.failure },
+      credential: undefined,
+      isPartial: false,
+      endpoint,
     };
   }
 
@@ -77,7 +74,7 @@ export class RegistryReader {
     if (first.kind === "failed") return { kind: "failed", failure: first.failure };
     const { digest, credential } = first.value;
     if (!CONTENT_DIGEST.test(digest)) return { kind: "unknown" };
-    return { kind: "digest", digest, visibility: visibilityBy(credential), credentialSource: credential?.source };
+    return { kind: "digest", digest, credential };
   }
 
   #documents(
@@ -89,8 +86,4 @@ export class RegistryReader {
     const client = new RepositoryClient(this.#deps, { endpoint, context, rights: "pull" });
     return new RepositoryDocuments({ client });
   }
-}
-
-function visibilityBy(credential: Credential | undefined): InspectionReport["visibility"] {
-  return credential === undefined ? "public" : "private";
 }

@@ -10,7 +10,7 @@ import { makeRequest } from "../support/inspectors.ts";
 import type { PlannedRequest } from "../../lib/oci/inspection_request.ts";
 import type { RegistryReader } from "../../lib/oci/registry_reader.ts";
 import { lacks } from "../support/needs.ts";
-import { makePlatforms, makeReport } from "../support/reports.ts";
+import { makePlatforms, makeRead } from "../support/reports.ts";
 import { KvServer } from "./support/denokv.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -42,9 +42,10 @@ function countingRegistry(): { readonly registry: Registry; asked(): number } {
     registry: {
       read: ({ credentials }) => {
         asked += 1;
-        const [visibility, byte] = credentials.length === 0 ? ["public", "ab"] as const : ["private", "cd"] as const;
+        const [credential] = credentials;
+        const byte = credential === undefined ? "ab" : "cd";
         const inspection = makePlatforms({ digest: `sha256:${byte.repeat(32)}` });
-        return Promise.resolve(makeReport(inspection, { visibility }));
+        return Promise.resolve(makeRead(inspection, credential));
       },
       head: () => Promise.resolve({ kind: "unknown" }),
     },

@@ -1,6 +1,7 @@
 // Logins at a real docker-registry: Basic against its htpasswd file, tokens that it verifies by their signature. What the
 // doubles of tests/lib/oci/auth/login_test.ts promise is held here by the other side of the wire.
 import assert from "node:assert/strict";
+import { isPrivate } from "../support/reports.ts";
 import type { Credential } from "../../lib/oci/credential.ts";
 import { runArchway } from "../support/archway_program.ts";
 import { failureIn, flagsFor, openImages, platformsIn, writeTemporaryFiles } from "./support/inspecting.ts";
@@ -22,7 +23,7 @@ for (const auth of ["htpasswd", "token"] as const) {
 
     const right = await images.inspect(image, { credentials: [secret(registry.host, "secret")] });
     assert.equal(platformsIn(right), SAID);
-    assert.deepEqual([right.credentialSource, right.visibility], ["secret team/pull", "private"]);
+    assert.deepEqual([right.credentialSource, isPrivate(right)], ["secret team/pull", true]);
 
     const wrong = failureIn(await images.inspect(image, { credentials: [secret(registry.host, "wr0ng-pa55")] }));
     assert.deepEqual([wrong.kind, wrong.reason], ["permanent", "Unauthorized"]);
@@ -48,7 +49,7 @@ Deno.test("registry auth token: a public repository needs no secret, and a usele
   assert.equal(failureIn(report).reason, "AddressDenied");
   const useless = await images.inspect(image, { credentials: [secret(registry.host, "wrong")] });
   assert.equal(platformsIn(useless), SAID);
-  assert.deepEqual([useless.credentialSource, useless.visibility], [undefined, "public"]);
+  assert.deepEqual([useless.credentialSource, isPrivate(useless)], [undefined, false]);
 });
 
 Deno.test("registry auth token: a token is requested for pull on this repository alone, once for many images", async () => {

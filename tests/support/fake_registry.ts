@@ -1,12 +1,13 @@
 // A registry for the caches above it: tags that tests move, answers that take time on a test's clock, and a list of what
 // was asked. It reads its tags early in the time that an answer takes, so that much can happen before it is given.
-import type { InspectionReport, PlannedRequest } from "../../lib/oci/inspection_request.ts";
+import type { PlannedRequest } from "../../lib/oci/inspection_request.ts";
 import { failureOf, type RegistryFailure } from "../../lib/oci/errors.ts";
+import type { Credential } from "../../lib/oci/credential.ts";
 import type { Platform } from "../../lib/oci/inspection.ts";
-import type { HeadAnswer, RegistryReader } from "../../lib/oci/registry_reader.ts";
+import type { HeadAnswer, RegistryRead, RegistryReader } from "../../lib/oci/registry_reader.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import type { FakeClock } from "./fake_clock.ts";
-import { makePlatforms, makeReport } from "./reports.ts";
+import { makePlatforms, makeRead } from "./reports.ts";
 
 export interface FakeRead {
   readonly image: string;
@@ -56,21 +57,23 @@ export class FakeRegistry implements Pick<RegistryReader, "head" | "read"> {
     return counts;
   }
 
-  async read(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
+  async read(request: PlannedRequest, signal: AbortSignal): Promise<RegistryRead> {
     const found = await this.#read(request, { method: "GET", signal });
-    const { image, depth, requestLog } = request;
-    const visibility = this.private.has(image) ? "private" : "public";
+    const { image, depth } = request;
     const inspection = found.failure === undefined
       ? makePlatforms({ digest: found.digest, platforms: this.platforms(image), mediaType: this.mediaType, depth })
       : { kind: "failed", failure: found.failure } as const;
-    return makeReport(inspection, { resolved: image, visibility, requests: requestLog.counts });
+    return makeRead(inspection, this.#credentialOf(request));
   }
 
   async head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer> {
     const { digest, failure } = await this.#read(request, { method: "HEAD", signal });
     if (failure !== undefined) return { kind: "failed", failure };
-    const visibility = this.private.has(request.image) ? "private" : "public";
-    return this.headAnswer ?? { kind: "digest", digest, visibility };
+    return this.headAnswer ?? { kind: "digest", digest, credential: this.#credentialOf(request) };
+  }
+
+  #credentialOf({ image, credentials }: PlannedRequest): Credential | undefined {
+    return this.private.has(image) ? credentials[0] : undefined;
   }
 
   async #read(

@@ -1,6 +1,8 @@
 // What inspections find and report, of images that tests name as they like.
 import type { InspectionReport } from "../../lib/oci/inspection_request.ts";
+import type { Credential } from "../../lib/oci/credential.ts";
 import type { Inspection } from "../../lib/oci/inspection.ts";
+import type { RegistryRead } from "../../lib/oci/registry_reader.ts";
 import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
 
 type Platforms = Extract<Inspection, { readonly kind: "platforms" }>;
@@ -24,9 +26,18 @@ export function makeReport(inspection: Inspection, more: Partial<InspectionRepor
     inspection,
     resolved: "registry.example/team/app:v1",
     source: "registry",
-    visibility: "public",
     requests: NO_REQUESTS,
     trace: [],
     ...more,
   };
+}
+
+/** What a registry gave without a login, from no endpoint in particular. */
+export function makeRead(inspection: Inspection, credential?: Credential): RegistryRead {
+  return { inspection, isPartial: false, credential, endpoint: undefined };
+}
+
+/** Whether a credential was needed, so that not everybody may know of it. */
+export function isPrivate({ readershipId }: InspectionReport): boolean {
+  return readershipId !== undefined;
 }

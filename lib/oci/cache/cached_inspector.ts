@@ -7,6 +7,7 @@
 import type { Clock } from "../../clock.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
+import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { isIndexType } from "../image/manifest.ts";
 import {
@@ -120,7 +121,7 @@ export class CachedInspector {
     if (document !== undefined && this.#isFresh(tag, freshness)) {
       return {
         ...cachedReport(reference, document.record),
-        ...visibilityOf({ document: document.readershipId, tag: tag?.readershipId }),
+        readershipId: readershipIdOf({ document: document.readershipId, tag: tag?.readershipId }),
       };
     }
     const askedSinceMs = this.#askedSinceMs(freshness);
@@ -144,29 +145,35 @@ export class CachedInspector {
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
     const document = head.kind === "digest" ? await this.#readDocument(request, head.digest) : undefined;
     if (head.kind !== "digest" || document === undefined) return await this.#get(request, signal, askedAtMs);
-    const { visibility, digest, credentialSource } = head;
-    const tagReadership = this.#readershipFor(request, visibility);
+    const { digest, credential } = head;
+    const tagReadership = this.#readershipFor(request, credential);
     this.#store.putTag(tagReadership, tagName(reference), { digest, askedAtMs });
-    const report = {
-      ...cachedReport(reference, document.record),
-      ...visibilityOf({ document: document.readershipId, tag: tagReadership.id }),
-    };
-    return { ...report, ...cost, credentialSource };
+    const readershipId = readershipIdOf({ document: document.readershipId, tag: tagReadership.id });
+    const credentialSource = credential?.source;
+    return { ...cachedReport(reference, document.record), readershipId, ...cost, credentialSource };
   }
 
   async #get(request: PlannedRequest, signal: AbortSignal, askedAtMs: number): Promise<InspectionReport> {
-    const { reference } = request;
-    const report = await this.#deps.registry.read(request, signal);
-    const { inspection, visibility } = report;
-    this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
+    const { reference, image, requestLog } = request;
+    const { inspection, isPartial, credential, endpoint } = await this.#deps.registry.read(request, signal);
+    this.#deps.log.debug("asked the registry for an image", { image, outcome: inspection.kind });
+    const report: InspectionReport = {
+      inspection,
+      resolved: endpoint === undefined ? image : nameAt(endpoint),
+      source: "registry",
+      requests: requestLog.counts,
+      trace: requestLog.trace,
+      credentialSource: credential?.source,
+      mirror: endpoint?.isMirror === true ? endpoint.host : undefined,
+    };
     // What one registry lacks is no property of the digest, whose records answer for every registry.
-    if (inspection.kind === "failed" || report.isPartial === true) return report;
-    const readership = this.#readershipFor(request, visibility);
+    if (inspection.kind === "failed" || isPartial) return report;
+    const readership = this.#readershipFor(request, credential);
     this.#store.putDocument(readership, inspection);
     if (reference.digest === undefined) {
       this.#store.putTag(readership, tagName(reference), { digest: inspection.digest, askedAtMs });
     }
-    return { ...report, ...visibilityOf({ document: readership.id }) };
+    return { ...report, readershipId: readershipIdOf({ document: readership.id }) };
   }
 
   /** Without a tag the reference has a digest, which means the same for ever. */
@@ -183,8 +190,9 @@ export class CachedInspector {
     return clock.monotonicMs() - (freshness === "young" ? tagTtlMs / 2 : tagTtlMs);
   }
 
-  #readershipFor({ credentials }: PlannedRequest, visibility: InspectionReport["visibility"]): Readership {
-    return visibility === "public" ? PUBLIC_READERSHIP : this.#readershipOf(credentials);
+  /** Of what was read with this credential, one of the request's. */
+  #readershipFor({ credentials }: PlannedRequest, credential: Credential | undefined): Readership {
+    return credential === undefined ? PUBLIC_READERSHIP : this.#readershipOf(credentials);
   }
 
   /** Where to look for what is known: what was read anonymously serves all. */
@@ -224,11 +232,11 @@ function youngestOf<T extends KnownTag>(tags: readonly T[]): T | undefined {
 }
 
 /** Public only if the document is, and the tag that led to it, where one did. By their readerships. */
-function visibilityOf(
+function readershipIdOf(
   { document, tag = document }: { readonly document: number; readonly tag?: number | undefined },
-): Pick<InspectionReport, "visibility" | "readershipId"> {
-  const readershipId = document === PUBLIC_READERSHIP.id ? tag : document;
-  return readershipId === PUBLIC_READERSHIP.id ? { visibility: "public" } : { visibility: "private", readershipId };
+): number | undefined {
+  const id = document === PUBLIC_READERSHIP.id ? tag : document;
+  return id === PUBLIC_READERSHIP.id ? undefined : id;
 }
 
 function cachedReport(reference: ImageReference, inspection: Inspection): InspectionReport {

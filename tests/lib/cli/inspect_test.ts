@@ -12,7 +12,7 @@ const PIN = { kind: "ChildDigestPin", message: "The digest pins an image of a si
 const URL_READ = { method: "GET", url: "https://mirror.test/v2/team/app/manifests/v1" };
 const GOOD = makeReport(makePlatforms({ platforms: PLATFORMS, findings: [PIN] }), {
   resolved: "mirror.test/team/app:v1",
-  visibility: "private",
+  readershipId: 1,
   credentialSource: "config.json",
   mirror: "mirror.test",
   requests: { ...NO_REQUESTS, manifestGet: 2, token: 1 },
@@ -24,7 +24,7 @@ const GOOD = makeReport(makePlatforms({ platforms: PLATFORMS, findings: [PIN] })
 });
 
 const REFUSED = { kind: "permanent", reason: "Unauthorized", message: "Cannot read it.", registry: "a.test" } as const;
-const FAILED = makeReport({ kind: "failed", failure: REFUSED }, { resolved: "a.test/b:v1", visibility: "private" });
+const FAILED = makeReport({ kind: "failed", failure: REFUSED }, { resolved: "a.test/b:v1" });
 
 function inspected(trace: boolean): readonly InspectOutput[] {
   return [toInspected(`a.test/team/app@${DIGEST}`, GOOD, { trace }), toInspected("a.test/b:v1", FAILED, { trace })];

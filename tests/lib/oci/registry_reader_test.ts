@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { isPrivate } from "../../support/reports.ts";
 import {
   digestOf,
   type Document,
@@ -49,7 +50,7 @@ for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaT
     assert.deepEqual(report.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 });
     const found = foundIn(report);
     assert.deepEqual([found.digest, found.depth], [digest, "index"]);
-    assert.deepEqual([report.visibility, report.source], ["public", "registry"]);
+    assert.deepEqual([isPrivate(report), report.source], [false, "registry"]);
     assert.equal(report.resolved, `${bed.registry.host}/org/app:v1`);
   });
 }

@@ -1,5 +1,6 @@
 // Logging in to registries: Basic, tokens, identity tokens, several credentials, and where a credential must never go.
 import assert from "node:assert/strict";
+import { isPrivate } from "../../../support/reports.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { makeImage, makeMultiArch } from "../../../support/documents.ts";
@@ -47,7 +48,7 @@ Deno.test("DV-114 inspect() asks for a token of the repository's pull scope, wit
   const token = bed.registry.requests.find(({ path }) => path.startsWith("/token"));
   const query = new URLSearchParams(token?.path.split("?")[1]);
   assert.deepEqual(Object.fromEntries(query), { service: "fake", scope: "repository:org/app:pull", account: "user" });
-  assert.deepEqual([report.visibility, report.credentialSource], ["private", "secret team-a/pull"]);
+  assert.deepEqual([isPrivate(report), report.credentialSource], [true, "secret team-a/pull"]);
 });
 
 Deno.test("inspect() gets a new token when the registry no longer takes the old one", async () => {
@@ -226,7 +227,7 @@ for (const isFirst of [true, false]) {
     assert.equal(sees(await bed.inspector.inspect(image, { credentials: eve })), "RateLimited");
     for (const freshness of ["cached", LOOK_UP_AGAIN, LOOK_UP_AGAIN] as const) {
       const report = await bed.inspector.inspect(image, { credentials, freshness });
-      assert.deepEqual([sees(report), report.visibility], [BOTH, "private"]);
+      assert.deepEqual([sees(report), isPrivate(report)], [BOTH, true]);
     }
   });
 }
@@ -325,8 +326,7 @@ Deno.test("inspect() keeps what it read private where the config alone wanted a 
     path.includes("/blobs/") && headers.get("authorization") === null
       ? new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="blobs"' } })
       : undefined;
-  const { visibility } = await bed.inspect("org/app:single");
-  assert.equal(visibility, "private");
+  assert.ok(isPrivate(await bed.inspect("org/app:single")));
   assert.equal(sees(await bed.inspect("org/app:single", { credentials: [] })), "Unauthorized");
 });
 

@@ -1,20 +1,21 @@
 import assert from "node:assert/strict";
 import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from "../../../support/inspectors.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
+import type { RegistryRead } from "../../../../lib/oci/registry_reader.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
 import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspection_request.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
-import { makePlatforms, makeReport } from "../../../support/reports.ts";
+import { makePlatforms, makeRead } from "../../../support/reports.ts";
 import { turn } from "../../../support/until.ts";
 
-const REPORT = makeReport(makePlatforms());
+const READ = makeRead(makePlatforms());
 
 const open = (kv?: KeyValueStore) => {
   /** What the registry was asked, to be answered by the test. */
-  const calls: { readonly request: PlannedRequest; readonly finish: (report: InspectionReport) => void }[] = [];
+  const calls: { readonly request: PlannedRequest; readonly finish: (read: RegistryRead) => void }[] = [];
   const clock = new FakeClock();
   const cached = new CachedInspector({
     registry: {
@@ -42,7 +43,7 @@ Deno.test("CachedInspector.inspect() reads the store and asks the registry once 
   const reports = Promise.all(Array.from({ length: 1_000 }, () => inspect()));
   await turn();
   assert.deepEqual([calls.length, reads], [1, 1]);
-  calls[0]?.finish(REPORT);
+  calls[0]?.finish(READ);
   assert.equal(new Set(await reports).size, 1);
 });
 
@@ -58,7 +59,7 @@ Deno.test("CachedInspector.inspect() keeps apart what differs in image, credenti
   const reports = Promise.all(different.map((more) => inspect(more)));
   await turn();
   assert.equal(calls.length, different.length);
-  for (const call of calls) call.finish(REPORT);
+  for (const call of calls) call.finish(READ);
   await reports;
 });
 
@@ -72,7 +73,7 @@ Deno.test("CachedInspector.inspect() asks with the strongest priority of those w
   reports.push(inspect({ priority: "admission" }));
   await turn();
   assert.equal(urgency(), "gated");
-  calls[0]?.finish(REPORT);
+  calls[0]?.finish(READ);
   await Promise.all(reports);
 });
 
@@ -86,7 +87,7 @@ Deno.test("CachedInspector.inspect() asks for all of its callers, each once, als
   for (const namespace of ["one", "two", "two"]) reports.push(inspect({ namespace }));
   assert.deepEqual(joined, [{ namespace: "two", priority: "admission" }]);
   assert.deepEqual(callers?.members.map(({ namespace }) => namespace), ["one", "two"]);
-  calls[0]?.finish(REPORT);
+  calls[0]?.finish(READ);
   await Promise.all(reports);
 });
 
@@ -97,6 +98,6 @@ Deno.test("CachedInspector.inspect() joins nothing under way for a request that 
   reports.push(inspect({ freshness: LOOK_UP_AGAIN }));
   await turn();
   assert.equal(calls.length, 2);
-  for (const call of calls) call.finish(REPORT);
+  for (const call of calls) call.finish(READ);
   await Promise.all(reports);
 });
