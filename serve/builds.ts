@@ -16,7 +16,7 @@ export const IMAGE_BUILDS: Capability = {
 
 function openBuilds(
   { config, clock, log, userAgent }: ServeDeps,
-  { leaderApi: api, election, events, registry, clientMetrics, stack }: SharedResources,
+  { leaderApi: api, election, events, metricsRegistry: registry, clientMetrics, stack }: SharedResources,
 ): OpenCapability {
   const settings = config.imageBuilds;
   const access = stack.use(openRegistryAccess({ config, clock, log, userAgent, clusterCredentials: () => [] }));

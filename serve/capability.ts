@@ -42,7 +42,7 @@ export interface SharedResources {
   readonly election: Election;
   readonly events: BackgroundEventRecorder;
   /** Exposed at `/metrics`; the capability registers its own here. */
-  readonly registry: Registry;
+  readonly metricsRegistry: Registry;
   readonly clientMetrics: ClientMetrics;
   readonly stack: AsyncDisposableStack;
   readonly stop: AbortSignal;
@@ -125,7 +125,11 @@ async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running
   await ended;
 }
 
-function adminOf({ election, registry, stop }: SharedResources, opened: OpenCapability, capability: string): AdminDeps {
+function adminOf(
+  { election, metricsRegistry: registry, stop }: SharedResources,
+  opened: OpenCapability,
+  capability: string,
+): AdminDeps {
   const { beforeScrape = () => {}, pages, ready } = opened;
   const setLeader = openGauges<boolean>(registry, {
     archway_capability_leader: {
@@ -174,7 +178,7 @@ function openShared(deps: ServeDeps, { capability, lifetime }: Opening): SharedR
     unfencedApi,
     election,
     events,
-    registry,
+    metricsRegistry: registry,
     clientMetrics,
     stack,
     stop,

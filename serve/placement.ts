@@ -19,7 +19,7 @@ import { openWebhooks } from "./webhooks.ts";
 export const PLACEMENT: Capability = { leaseName: LEASE_NAME, eventSource: EVENT_SOURCE, open: openPlacement };
 
 async function openPlacement(deps: ServeDeps, shared: SharedResources): Promise<OpenCapability> {
-  const { registry } = shared;
+  const { metricsRegistry: registry } = shared;
   const placement = await openPlacementResources(deps, shared);
   const components = await openPlacementComponents(deps, placement);
   const { audited, configs, podPlacement } = components;

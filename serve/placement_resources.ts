@@ -51,7 +51,7 @@ const MAX_RECENT_DECISIONS = 200;
 export async function openPlacementResources(deps: ServeDeps, shared: SharedResources): Promise<PlacementResources> {
   const { config, access, clock, log, userAgent } = deps;
   const { pullSecrets, globalPullSecret: { namespace, name } } = config;
-  const { clientMetrics, readApi: api, registry, unfencedApi, stack, stop } = shared;
+  const { clientMetrics, readApi: api, metricsRegistry: registry, unfencedApi, stack, stop } = shared;
   const metrics: ServeMetrics = {
     placement: new PlacementMetrics(registry),
     server: openMetrics(registry, SERVER_METRICS),

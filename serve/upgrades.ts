@@ -37,7 +37,7 @@ export const UPGRADES: Capability = {
 
 async function openCapability(deps: ServeDeps, shared: SharedResources): Promise<OpenCapability> {
   const { clock, config: { namespace } } = deps;
-  const metrics = openUpgradeMetrics(shared.registry);
+  const metrics = openUpgradeMetrics(shared.metricsRegistry);
   const outside = makeOutside(deps, shared, metrics);
   const controller = openUpgrades({
     readApi: shared.readApi,
@@ -51,7 +51,7 @@ async function openCapability(deps: ServeDeps, shared: SharedResources): Promise
     namespace,
     queueMetrics: shared.clientMetrics.queue,
   });
-  const showSettings = openGauges(shared.registry, SETTINGS_GAUGES);
+  const showSettings = openGauges(shared.metricsRegistry, SETTINGS_GAUGES);
   const webhook = await openPlanWebhook(deps, shared);
   return {
     everywhere: [webhook.certificate],

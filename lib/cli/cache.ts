@@ -3,7 +3,7 @@
 import type { Config } from "../config/parse.ts";
 import { openDenoKv, withoutSecrets } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";
-import { exportEntries, importEntries } from "../oci/cache/ndjson.ts";
+import { exportCache, importCache } from "../oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 import { errorText } from "../log.ts";
 import { type CommandDeps, ExitCode, terminalLogger } from "./output.ts";
@@ -83,7 +83,7 @@ async function runExport(store: KeyValueStore, file: string, deps: CacheDeps): P
   let exported = 0;
   let leftOut = 0;
   async function* lines(): AsyncGenerator<string> {
-    for await (const line of exportEntries(store, { clock, onPrivate: () => leftOut++ })) {
+    for await (const line of exportCache(store, { clock, onPrivate: () => leftOut++ })) {
       if (signal.aborted) return;
       yield line;
       exported += 1;
@@ -116,7 +116,7 @@ async function runImport(store: KeyValueStore, source: Input, deps: CacheDeps): 
       if (read % PROGRESS_EVERY === 0) terminal.err(`${read} lines read so far\n`);
     }
   }
-  const { imported, older, invalid, lost } = await importEntries(lines(), { store, clock });
+  const { imported, older, invalid, lost } = await importCache(lines(), { store, clock });
   terminal.err(`${imported} imported, ${older} older than known, ${invalid} not understood, ${lost} not stored\n`);
   if (lost > 0) throw new Error(`it did not take ${lost} entries. Run the command again.`);
   if (invalid > 0 && imported + older === 0) {

@@ -28,7 +28,7 @@ export function livingBy(
 export const MAX_CACHE_BYTES = 48 * 1024 * 1024;
 
 export const CACHE_SHARES = {
-  documents: MAX_CACHE_BYTES / 2,
+  records: MAX_CACHE_BYTES / 2,
   tags: MAX_CACHE_BYTES / 4,
   readerships: MAX_CACHE_BYTES / 4,
 } as const;

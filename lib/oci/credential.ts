@@ -23,5 +23,5 @@ export interface KeyringEndpoint {
 
 /** Finds the cluster- and node-level credentials for an endpoint, best first, without the anonymous one. */
 export interface Keyring {
-  lookup(endpoint: KeyringEndpoint, signal: AbortSignal): Promise<readonly Credential[]>;
+  credentialsFor(endpoint: KeyringEndpoint, signal: AbortSignal): Promise<readonly Credential[]>;
 }

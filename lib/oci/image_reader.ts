@@ -55,7 +55,7 @@ const SCHEMA1: Finding = {
 
 export async function readImage(documents: ImageDocuments, depth: InspectionDepth): Promise<ImageRead> {
   const { manifest, digest } = await documents.manifest(documents.endpoint.identifier);
-  if (manifest.kind === "unparsable") throw failed(documents, "Malformed", manifest.problem);
+  if (manifest.kind === "unparsable") throw imageError(documents, "Malformed", manifest.problem);
   if (manifest.kind === "index") return await readIndex(documents, manifest, { digest, depth });
   const { platform, labels } = await readSingle(documents, manifest);
   const { mediaType } = manifest;
@@ -72,9 +72,9 @@ async function readIndex(
   const entries = await unfold(documents, listed);
   const { configs, findings, isPartial } = await readEntriesWithoutPlatform(documents, entries);
   const platforms = distinctPlatforms([...platformsOf(entries), ...configs.map(({ platform }) => platform)]);
-  if (platforms.length === 0) throw failed(documents, "NotAnImage", "its index names no platform");
+  if (platforms.length === 0) throw imageError(documents, "NotAnImage", "its index names no platform");
   if (platforms.length > MAX_PLATFORMS) {
-    throw failed(documents, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
+    throw imageError(documents, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
   }
   const found = { digest, mediaType, platforms, findings };
   const [first] = entries.filter(isPlatformEntry);
@@ -97,7 +97,7 @@ function inspectionBy(labels: ImageLabels, found: Omit<Extract<Inspection, { kin
 async function unfold(documents: ImageDocuments, entries: readonly Descriptor[]): Promise<readonly Descriptor[]> {
   const nested = entries.filter(isNestedIndex);
   if (nested.length > MAX_NESTED) {
-    throw failed(documents, "Malformed", `its index holds more than ${MAX_NESTED} indexes`);
+    throw imageError(documents, "Malformed", `its index holds more than ${MAX_NESTED} indexes`);
   }
   const unfolded: Descriptor[] = [];
   for (const entry of entries) {
@@ -107,15 +107,15 @@ async function unfold(documents: ImageDocuments, entries: readonly Descriptor[])
     }
     const { manifest: inner } = await documents.child(entry.digest);
     if (inner.kind !== "index") {
-      throw failed(documents, "Malformed", "an entry that its index calls an index is not one");
+      throw imageError(documents, "Malformed", "an entry that its index calls an index is not one");
     }
     if (inner.entries.some(isNestedIndex)) {
-      throw failed(documents, "Malformed", "its index nests indexes more than once");
+      throw imageError(documents, "Malformed", "its index nests indexes more than once");
     }
     unfolded.push(...inner.entries);
   }
   if (unfolded.length > MAX_ENTRIES) {
-    throw failed(documents, "Malformed", `its indexes list more than ${MAX_ENTRIES} manifests`);
+    throw imageError(documents, "Malformed", `its indexes list more than ${MAX_ENTRIES} manifests`);
   }
   return unfolded;
 }
@@ -152,18 +152,18 @@ async function readEntriesWithoutPlatform(
 async function readChild(documents: ImageDocuments, entry: Descriptor): Promise<ImageConfig> {
   const { manifest } = await documents.child(entry.digest);
   if (manifest.kind === "unparsable" || manifest.kind === "index") {
-    throw failed(documents, "Malformed", "its child is not a manifest");
+    throw imageError(documents, "Malformed", "its child is not a manifest");
   }
   return await readSingle(documents, manifest);
 }
 
 async function readSingle(documents: ImageDocuments, manifest: SingleManifest): Promise<ImageConfig> {
   const config = await documents.config(manifest);
-  if (config.kind === "unparsable") throw failed(documents, "NotAnImage", config.problem);
+  if (config.kind === "unparsable") throw imageError(documents, "NotAnImage", config.problem);
   return config;
 }
 
-function failed({ endpoint }: ImageDocuments, reason: FailureReason, problem: string): RegistryError {
+function imageError({ endpoint }: ImageDocuments, reason: FailureReason, problem: string): RegistryError {
   const verb = reason === "NotAnImage" ? "run" : "read image";
   return registryError(reason, `Cannot ${verb} "${nameAt(endpoint)}": ${problem}.`, { registry: endpoint.host });
 }

@@ -17,7 +17,7 @@
 //   5  http/connections       its turn at the host and its account, again after a pause    limits/ │
 //      (auth/token as well)   a way to connect                                                     │
 //      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
-import type { CachedInspector } from "./cache/cached_inspector.ts";
+import type { ImageCache } from "./cache/cached_inspector.ts";
 import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./credentials/match.ts";
 import type { Keyring } from "./credential.ts";
 import { type InspectionReport, type InspectionRequest, reportWithoutRequests } from "./inspection_request.ts";
@@ -27,7 +27,7 @@ import type { PullPlanner } from "./config/planner.ts";
 interface InspectorDeps {
   readonly planner: Pick<PullPlanner, "plan">;
   readonly keyring: Keyring;
-  readonly cached: Pick<CachedInspector, "inspect">;
+  readonly cache: Pick<ImageCache, "inspect">;
 }
 
 /**
@@ -43,7 +43,7 @@ export class Inspector {
 
   /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
   async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const { planner, keyring, cached } = this.#deps;
+    const { planner, keyring, cache } = this.#deps;
     const { image, callers } = request;
     const plan = planner.plan(image);
     if (plan.kind === "refused") {
@@ -53,12 +53,12 @@ export class Inspector {
     // What matches no endpoint is dropped, so no cache is keyed by it.
     const endpoints = await Promise.all(plan.endpoints.map(async (endpoint) => {
       const own = matchPullSecrets(request.credentials, endpoint);
-      return { ...endpoint, ...credentialsToTry(own, await keyring.lookup({ ...endpoint, callers }, signal)) };
+      return { ...endpoint, ...credentialsToTry(own, await keyring.credentialsFor({ ...endpoint, callers }, signal)) };
     }));
     const leftOut = endpoints.reduce((sum, endpoint) => sum + endpoint.leftOut, 0);
     const credentials = distinct(endpoints.flatMap((endpoint) => endpoint.credentials));
     const planned = { ...request, reference: plan.reference, credentials, endpoints, requestLog: new RequestLog() };
-    const report = await cached.inspect(planned, signal);
+    const report = await cache.inspect(planned, signal);
     return leftOut === 0 ? report : withLeftOut(report, leftOut);
   }
 }

@@ -22,7 +22,7 @@ export interface Endpoint {
  * An endpoint with the credentials to try there, in their order: the pod's, then the keyring's. Secret: never log,
  * never store.
  */
-export interface PlannedEndpoint extends Endpoint {
+export interface EndpointWithCredentials extends Endpoint {
   readonly credentials: readonly Credential[];
 }
 

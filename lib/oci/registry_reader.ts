@@ -4,7 +4,7 @@ import { firstAnswer } from "./first_answer.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { PlannedRequest } from "./inspection_request.ts";
 import type { RegistryFailure } from "./errors.ts";
-import type { Endpoint, PlannedEndpoint } from "./pull_plan.ts";
+import type { Endpoint, EndpointWithCredentials } from "./pull_plan.ts";
 import { CONTENT_DIGEST } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 import { RepositoryDocuments } from "./repository_documents.ts";
@@ -79,7 +79,7 @@ export class RegistryReader {
 
   #documents(
     { callers, requestLog }: PlannedRequest,
-    endpoint: PlannedEndpoint,
+    endpoint: EndpointWithCredentials,
     signal: AbortSignal,
   ): RepositoryDocuments {
     const context = { callers, requestLog, signal };

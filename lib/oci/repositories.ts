@@ -92,7 +92,7 @@ export class Repositories {
     const { access: { keyring, clientDeps }, signal } = this.#deps;
     const { host, repository } = endpoint;
     const callers = callersOf({ priority: "gated" });
-    const { credentials } = credentialsToTry(await keyring.lookup({ host, repository, callers }, signal));
+    const { credentials } = credentialsToTry(await keyring.credentialsFor({ host, repository, callers }, signal));
     const context = { callers, signal, requestLog: this.#requestLog };
     return new RepositoryClient(clientDeps, { endpoint: { ...endpoint, credentials }, context, rights });
   }

@@ -28,7 +28,7 @@ import type { Transport } from "./http/transport.ts";
 import { groupOf } from "./limits/failing_groups.ts";
 import type { HostLimiters } from "./limits/host_limiters.ts";
 import type { WorkLimits } from "./limits/work_limits.ts";
-import type { PlannedEndpoint } from "./pull_plan.ts";
+import type { EndpointWithCredentials } from "./pull_plan.ts";
 
 /**
  * What clients are made with. What they find out about hosts and repositories is shared by all that are made with the
@@ -60,18 +60,18 @@ export interface RepositoryRequest {
   readonly message: RegistryMessage;
   readonly urlBy: (scheme: "https" | "http") => URL;
   /** Whether the answer ends the search for a credential. */
-  readonly isFinal: (answer: RegistryResponse, isLoggedIn: boolean) => boolean;
+  readonly isFinal: (response: RegistryResponse, isLoggedIn: boolean) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-export type RepositoryAnswer =
-  | { readonly kind: "answered"; readonly answer: RegistryResponse }
-  | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined };
+export type RepositoryOutcome =
+  | { readonly kind: "answered"; readonly response: RegistryResponse }
+  | { readonly kind: "refused"; readonly response: RegistryResponse | undefined };
 
 /** What came of one request. `open`: another login may get another answer. */
 type Sent =
-  | Extract<RepositoryAnswer, { readonly kind: "answered" }>
-  | { readonly kind: "open"; readonly answer: RegistryResponse };
+  | Extract<RepositoryOutcome, { readonly kind: "answered" }>
+  | { readonly kind: "open"; readonly response: RegistryResponse };
 
 interface Attempt {
   readonly credential: Credential | undefined;
@@ -94,7 +94,7 @@ export class RepositoryClient {
     this.#login = { ...deps, ...options };
   }
 
-  get endpoint(): PlannedEndpoint {
+  get endpoint(): EndpointWithCredentials {
     return this.#login.endpoint;
   }
 
@@ -109,12 +109,12 @@ export class RepositoryClient {
   }
 
   /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */
-  async send(request: RepositoryRequest): Promise<RepositoryAnswer> {
+  async send(request: RepositoryRequest): Promise<RepositoryOutcome> {
     return await this.#tryEach(request, { mayBeginAgain: true });
   }
 
   async #tryEach(request: RepositoryRequest, { mayBeginAgain }: { readonly mayBeginAgain: boolean }): Promise<
-    RepositoryAnswer
+    RepositoryOutcome
   > {
     let refusal: RegistryResponse | undefined;
     for (const credential of this.#inOrder()) {
@@ -125,16 +125,16 @@ export class RepositoryClient {
       const sent = await this.#send(request, tried);
       if (sent.kind === "answered") return sent;
       const isLoggedIn = tried.authorization.kind === "header";
-      const offered = this.#offeredBy(sent.answer, tried);
+      const offered = this.#offeredBy(sent.response, tried);
       const next = nextLogin({ expected, offered, isLoggedIn, mayBeginAgain });
       if (next.kind === "begin again") return await this.#tryEach(request, { mayBeginAgain: false });
-      const again = await this.#sendAgain(request, { tried, answer: sent.answer, next });
+      const again = await this.#sendAgain(request, { tried, response: sent.response, next });
       if (again?.kind === "answered") return again;
       // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
-      if (refusal?.status !== 404) refusal = (again ?? sent).answer;
+      if (refusal?.status !== 404) refusal = (again ?? sent).response;
       if (expected === undefined) break;
     }
-    return { kind: "refused", answer: refusal };
+    return { kind: "refused", response: refusal };
   }
 
   #inOrder(): Iterable<Credential | undefined> {
@@ -160,7 +160,7 @@ export class RepositoryClient {
     const isLoggedIn = authorization.kind === "header";
     const used = isLoggedIn ? credential : undefined;
     const header = isLoggedIn ? authorization.header : undefined;
-    const answer = await connections.send({
+    const response = await connections.send({
       endpoint,
       context: { ...context, signal: signal ?? context.signal },
       message: { ...message, authorization: header, elsewhere: this.#elsewhere },
@@ -168,15 +168,17 @@ export class RepositoryClient {
       account: fingerprintOf(used),
       group: groupOf(endpoint.repository),
     });
-    if (!isFinal(answer, isLoggedIn)) return { kind: "open", answer };
+    if (!isFinal(response, isLoggedIn)) return { kind: "open", response };
     if (used !== undefined) this.#accepted = used;
-    return { kind: "answered", answer };
+    return { kind: "answered", response };
   }
 
   /** The repository's own challenge; undefined when the answer has no valid one. */
-  #offeredBy(answer: RegistryResponse, { credential, authorization }: Attempt): Challenge | undefined {
-    const isRefused = answer.status === 401 || answer.status === 403 && authorization.kind !== "header";
-    const challenge = isRefused && answer.redirect?.isSameOrigin !== false ? challengeOf(answer.headers) : undefined;
+  #offeredBy(response: RegistryResponse, { credential, authorization }: Attempt): Challenge | undefined {
+    const isRefused = response.status === 401 || response.status === 403 && authorization.kind !== "header";
+    const challenge = isRefused && response.redirect?.isSameOrigin !== false
+      ? challengeOf(response.headers)
+      : undefined;
     if (challenge === undefined) return undefined;
     this.#offered = challenge;
     this.#login.challenges.learn(this.#login.endpoint, { credential, challenge });
@@ -184,13 +186,13 @@ export class RepositoryClient {
   }
 
   /** Sends once more with a new token, or with one for where the registry redirects to. Undefined without one. */
-  async #sendAgain(request: RepositoryRequest, { tried, answer, next }: {
+  async #sendAgain(request: RepositoryRequest, { tried, response, next }: {
     readonly tried: Attempt;
-    readonly answer: RegistryResponse;
+    readonly response: RegistryResponse;
     readonly next: NextLogin;
   }): Promise<Sent | undefined> {
     if (next.kind === "elsewhere") {
-      const elsewhere = await anonymousElsewhere(this.#login, answer);
+      const elsewhere = await anonymousElsewhere(this.#login, response);
       if (elsewhere === undefined) return undefined;
       this.#elsewhere = elsewhere;
       return await this.#send(request, tried);

@@ -18,8 +18,8 @@ import {
   parseManifest,
   renderMediaType,
 } from "./image/manifest.ts";
-import type { PlannedEndpoint } from "./pull_plan.ts";
-import type { RepositoryAnswer, RepositoryClient } from "./repository_client.ts";
+import type { EndpointWithCredentials } from "./pull_plan.ts";
+import type { RepositoryClient, RepositoryOutcome } from "./repository_client.ts";
 
 /** A manifest without its text: many images are read at a time. */
 export interface ReadManifest extends Pick<RegistryDocument, "digest"> {
@@ -69,7 +69,7 @@ export class RepositoryDocuments {
     this.#retrying = retrying;
   }
 
-  get endpoint(): PlannedEndpoint {
+  get endpoint(): EndpointWithCredentials {
     return this.#client.endpoint;
   }
 
@@ -107,7 +107,7 @@ export class RepositoryDocuments {
   /** The bytes as they come, unchecked and without retries. The stream fails with RegistryError. */
   async layer(digest: string): Promise<ReadableStream<Uint8Array>> {
     const name = { kind: "layer", identifier: digest } as const;
-    const { answer: { status, stream } } = await this.#request(name);
+    const { response: { status, stream } } = await this.#request(name);
     if (status === 200) return stream ?? new Blob([]).stream();
     throw unreadable(this.endpoint, { document: name, status });
   }
@@ -116,14 +116,17 @@ export class RepositoryDocuments {
     return this.#retrying(async () => {
       using memory = new DisposableStack();
       const sent = await this.#request(name, memory);
-      return await this.#client.parse(sent.answer, () => parse(toDocument(this.endpoint, { document: name, ...sent })));
+      return await this.#client.parse(
+        sent.response,
+        () => parse(toDocument(this.endpoint, { document: name, ...sent })),
+      );
     });
   }
 
   async #request(
     document: DocumentName,
     memory?: DisposableStack,
-  ): Promise<Extract<RepositoryAnswer, { kind: "answered" }>> {
+  ): Promise<Extract<RepositoryOutcome, { kind: "answered" }>> {
     const { endpoint } = this.#client;
     const message = { ...MESSAGES[document.kind], memory };
     const sent = await this.#client.send({
@@ -132,8 +135,8 @@ export class RepositoryDocuments {
       // Anything but "not for you" and "not there" ends the search for a credential.
       isFinal: ({ status }) => ![401, 403, 404].includes(status),
     });
-    if (sent.kind === "refused") throw refusedDocument(endpoint, { document, status: sent.answer?.status });
-    const { status, absence, pauseMs } = sent.answer;
+    if (sent.kind === "refused") throw refusedDocument(endpoint, { document, status: sent.response?.status });
+    const { status, absence, pauseMs } = sent.response;
     if (status !== 429 && status < 500) return sent;
     // Final, but no document: limited or broken, unless a 500 says that it is gone.
     if (absence !== undefined) throw refusedDocument(endpoint, { document, status: 404 });

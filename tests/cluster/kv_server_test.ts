@@ -5,7 +5,7 @@ import { openDenoKv } from "../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../lib/oci/cache/cached_inspector.ts";
 import { makeRequest } from "../support/inspectors.ts";
 import type { PlannedRequest } from "../../lib/oci/inspection_request.ts";
 import type { RegistryReader } from "../../lib/oci/registry_reader.ts";
@@ -52,9 +52,9 @@ function countingRegistry(): { readonly registry: Registry; asked(): number } {
   };
 }
 
-function openReplica(kv: KeyValueStore, registry: Registry): CachedInspector {
+function openReplica(kv: KeyValueStore, registry: Registry): ImageCache {
   const limits = { maxEntries: 100, tagTtlMs: 60_000 };
-  return new CachedInspector({ registry, kv, clock: systemClock, log: silentLogger, ...limits });
+  return new ImageCache({ registry, kv, clock: systemClock, log: silentLogger, ...limits });
 }
 
 function requestWith(password: string | undefined): PlannedRequest {
@@ -92,12 +92,12 @@ test("CachedInspector works through the loss of the server and shares again when
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
   const stores: KeyValueStore[] = [];
   const counting = countingRegistry();
-  const join = async (): Promise<CachedInspector> => {
+  const join = async (): Promise<ImageCache> => {
     const kv = await openDenoKv({ url: server.url, clock, log: silentLogger });
     stores.push(kv);
     return openReplica(kv, counting.registry);
   };
-  const ask = async (replica: CachedInspector, name: string): Promise<string> =>
+  const ask = async (replica: ImageCache, name: string): Promise<string> =>
     (await replica.inspect(makeRequest(`registry.example/team/${name}:v1`), signal)).source;
   const [first, second] = [await join(), await join()];
   const [watched] = stores;

@@ -9,7 +9,7 @@ import type { PullIdentity } from "../../lib/vocabulary/pull_identity.ts";
 import type { PullCredentials } from "../../lib/placement/images/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../lib/oci/cache/cached_inspector.ts";
 import { Inspector } from "../../lib/oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/inspection.ts";
 import { FakeClock } from "./fake_clock.ts";
@@ -23,7 +23,7 @@ export const TAG_TTL_MS = 300_000;
 export interface ImageBed {
   readonly clock: FakeClock;
   readonly registry: FakeRegistry;
-  readonly cached: CachedInspector;
+  readonly cache: ImageCache;
   readonly known: KnownImages;
   readonly images: PodImageInspector;
   inspect(use: ImageUse, more?: Partial<PodImagesRequest>): Promise<InspectedImage>;
@@ -45,13 +45,13 @@ export function openImageBed(
   const { clock = new FakeClock(), maxEntries = 10_000, kv } = options;
   const { registry = new FakeRegistry(clock) } = options;
   const remembering = { kv, clock, log: silentLogger, maxEntries, tagTtlMs: TAG_TTL_MS };
-  const cached = new CachedInspector({ registry, ...remembering });
-  const known = new KnownImages({ memory: cached, planner: DIRECT });
+  const cache = new ImageCache({ registry, ...remembering });
+  const known = new KnownImages({ cache, planner: DIRECT });
   const pull = options.pull ?? (({ pullSecrets }) => ({
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));
   const images = openPodImageInspector({
-    inspector: new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING }),
+    inspector: new Inspector({ cache, planner: DIRECT, keyring: NO_KEYRING }),
     pullSecrets: { read: (identity) => Promise.resolve(pull(identity)) },
     known,
     limits: new WorkLimits(),
@@ -62,7 +62,7 @@ export function openImageBed(
   return {
     clock,
     registry,
-    cached,
+    cache,
     known,
     images,
     inspect: async (use, more = {}) => {

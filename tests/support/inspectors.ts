@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
 import { HostLimiters } from "../../lib/oci/limits/host_limiters.ts";
-import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../lib/oci/cache/cached_inspector.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { matchCredentials } from "../../lib/oci/credentials/match.ts";
 import { failureOf, RegistryError, type RegistryFailure } from "../../lib/oci/errors.ts";
@@ -86,12 +86,12 @@ export function openTestInspector(
   const transport = openTransport({ limits, clock, resolve, proxies, timeouts });
   const hosts = new HostLimiters({ clock, log });
   const registry = new RegistryReader(makeClientDeps({ transport, limits, hosts, clock }));
-  const cached = new CachedInspector({ registry, kv, clock, log, maxEntries, tagTtlMs });
+  const cache = new ImageCache({ registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
-  const keyring: Keyring = "lookup" in given ? given : {
-    lookup: (endpoint) => Promise.resolve(matchCredentials(given, endpoint)),
+  const keyring: Keyring = "credentialsFor" in given ? given : {
+    credentialsFor: (endpoint) => Promise.resolve(matchCredentials(given, endpoint)),
   };
-  const inspector = new Inspector({ cached, planner, keyring });
+  const inspector = new Inspector({ cache, planner, keyring });
   return {
     inspector,
     registry: {
@@ -100,7 +100,7 @@ export function openTestInspector(
     },
     inspect: (image, more = {}) => inspector.inspect(makeRequest(image, more), new AbortController().signal),
     hostStates: () => hosts.hostStates(),
-    cacheSize: () => cached.size(),
+    cacheSize: () => cache.size(),
     [Symbol.dispose]: () => transport[Symbol.dispose](),
   };
 }
@@ -202,7 +202,7 @@ export function referenceOf(image: string): ImageReference {
 
 export const DIRECT: Pick<PullPlanner, "plan"> = { plan: (image) => planDirect(image, PLAIN) };
 
-export const NO_KEYRING: Keyring = { lookup: () => Promise.resolve([]) };
+export const NO_KEYRING: Keyring = { credentialsFor: () => Promise.resolve([]) };
 
 export function makeEndpoint(
   host: string,

@@ -134,9 +134,9 @@ function credentialsOf(secret: KubeObject | undefined): readonly Credential[] {
 
 function withFirst(own: readonly Credential[], keyring: Keyring): Keyring {
   return {
-    lookup: async (endpoint, signal) => [
+    credentialsFor: async (endpoint, signal) => [
       ...matchCredentials(own, endpoint),
-      ...await keyring.lookup(endpoint, signal),
+      ...await keyring.credentialsFor(endpoint, signal),
     ],
   };
 }

@@ -4,7 +4,7 @@ import { isHeldBack, RegistryError, registryError } from "../errors.ts";
 import type { RequestContext } from "../request_log.ts";
 import type { Connections } from "../http/connections.ts";
 import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
-import { connectionElsewhere, type Endpoint, type PlannedEndpoint } from "../pull_plan.ts";
+import { connectionElsewhere, type Endpoint, type EndpointWithCredentials } from "../pull_plan.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import type { LearnedChallenges } from "./learned_challenges.ts";
 import { basicAuthorization, type TokenRequest, type TokenSource } from "./token.ts";
@@ -14,7 +14,7 @@ export interface LoginDeps {
   readonly connections: Connections;
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
-  readonly endpoint: PlannedEndpoint;
+  readonly endpoint: EndpointWithCredentials;
   readonly context: RequestContext;
   readonly rights: Rights;
 }
@@ -95,7 +95,7 @@ function tokenRequests(
   credential: Credential | undefined,
   challenge: BearerChallenge,
 ): readonly TokenRequest[] {
-  const own = { ...endpoint, connection: connections.settingsFor(endpoint) };
+  const own = { ...endpoint, connection: connections.connectionFor(endpoint) };
   return scopeChoices(challenge.scope, { repository: endpoint.repository, rights })
     .map((scopes) => ({ endpoint: own, challenge, scopes, credential, context }));
 }

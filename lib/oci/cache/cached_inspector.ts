@@ -21,7 +21,7 @@ import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { openReaderships, PUBLIC_READERSHIP, type Readership } from "./readership.ts";
-import { InspectionStore, type KnownTag } from "./inspection_store.ts";
+import { type KnownTag, RecordStore } from "./inspection_store.ts";
 import { isDeepEnough } from "./records.ts";
 import { ImageLookups } from "./image_lookups.ts";
 
@@ -31,7 +31,7 @@ export interface RecalledImage {
   readonly isAging: boolean;
 }
 
-interface CachedInspectorDeps {
+interface ImageCacheDeps {
   readonly registry: Pick<RegistryReader, "head" | "read">;
   /** Absent: what is known ends with the process. */
   readonly kv: KeyValueStore | undefined;
@@ -46,7 +46,7 @@ interface ReadableTag extends KnownTag {
   readonly readershipId: number;
 }
 
-interface ReadableDocument {
+interface ReadableRecord {
   readonly record: ImageRecord;
   readonly readershipId: number;
 }
@@ -55,16 +55,16 @@ interface ReadableDocument {
  * A request is answered by what was read anonymously, and by what was read with exactly its credentials (see
  * inspector.ts).
  */
-export class CachedInspector {
-  readonly #deps: CachedInspectorDeps;
-  readonly #store: InspectionStore;
+export class ImageCache {
+  readonly #deps: ImageCacheDeps;
+  readonly #store: RecordStore;
   readonly #lookups: ImageLookups;
   readonly #underWay: SharedCalls<InspectionReport>;
   readonly #readershipOf = openReaderships();
 
-  constructor(deps: CachedInspectorDeps) {
+  constructor(deps: ImageCacheDeps) {
     this.#deps = deps;
-    this.#store = new InspectionStore(deps);
+    this.#store = new RecordStore(deps);
     this.#lookups = new ImageLookups(deps);
     this.#underWay = new SharedCalls({ clock: deps.clock });
   }
@@ -83,7 +83,7 @@ export class CachedInspector {
     const digest = reference.digest ?? tag?.digest;
     if (digest === undefined || !this.#isFresh(tag, freshness)) return undefined;
     for (const id of ids) {
-      const record = this.#store.documentNow(id, digest);
+      const record = this.#store.recordNow(id, digest);
       if (record !== undefined) {
         return { inspection: withPin(record, reference), isAging: !this.#isFresh(tag, "young") };
       }
@@ -169,7 +169,7 @@ export class CachedInspector {
     // What one registry lacks is no property of the digest, whose records answer for every registry.
     if (inspection.kind === "failed" || isPartial) return report;
     const readership = this.#readershipFor(request, credential);
-    this.#store.putDocument(readership, inspection);
+    this.#store.putRecord(readership, inspection);
     if (reference.digest === undefined) {
       this.#store.putTag(readership, tagName(reference), { digest: inspection.digest, askedAtMs });
     }
@@ -200,9 +200,9 @@ export class CachedInspector {
     return [...new Set([PUBLIC_READERSHIP, this.#readershipOf(credentials)])];
   }
 
-  async #readDocument(request: PlannedRequest, digest: string): Promise<ReadableDocument | undefined> {
+  async #readDocument(request: PlannedRequest, digest: string): Promise<ReadableRecord | undefined> {
     for (const readership of this.#readershipsOf(request)) {
-      const record = await this.#store.readDocument(readership, digest);
+      const record = await this.#store.readRecord(readership, digest);
       if (record !== undefined && isDeepEnough(record, request.depth)) return { record, readershipId: readership.id };
     }
     return undefined;

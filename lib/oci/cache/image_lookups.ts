@@ -27,7 +27,7 @@ const MAX_COUNTED = 5_000;
 interface LookupState {
   running: { readonly number: number; readonly beganAtMs: number } | undefined;
   /** The number of the look-up that has not begun; undefined: there is none to join. */
-  planned: number | undefined;
+  next: number | undefined;
   /** When the look-ups of the last second began (monotonic ms), oldest first. */
   beginnings: readonly number[];
 }
@@ -46,15 +46,15 @@ export class ImageLookups {
 
   /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */
   share(key: string, { askedSinceMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
-    const image: LookupState = this.#images.get(key) ?? { running: undefined, planned: undefined, beginnings: [] };
+    const image: LookupState = this.#images.get(key) ?? { running: undefined, next: undefined, beginnings: [] };
     this.#images.set(key, image);
     const { running } = image;
     const mayJoin = running !== undefined && running.beganAtMs >= askedSinceMs;
-    const number = mayJoin ? running.number : image.planned ??= ++this.#last;
+    const number = mayJoin ? running.number : image.next ??= ++this.#last;
     return this.#calls.run(String(number), { callers, signal }, async (all, shared) => {
       await this.#awaitTurn(image, shared);
       // A look-up whose callers all left before it began stays planned: the next caller gets it instead of a later one.
-      if (image.planned === number) image.planned = undefined;
+      if (image.next === number) image.next = undefined;
       const began = { number, beganAtMs: this.#clock.monotonicMs() };
       image.running = began;
       try {

@@ -8,14 +8,7 @@ import { entryKey, type RecordKind } from "../../kv/keys.ts";
 import { StoreBudget } from "../../kv/prune.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Readership } from "./readership.ts";
-import {
-  compactDocument,
-  isDeepEnough,
-  RECORD_VERSION,
-  type TagRecord,
-  TagSchema,
-  weightOfDocument,
-} from "./records.ts";
+import { compactRecord, isDeepEnough, RECORD_VERSION, type TagRecord, TagSchema, weightOfRecord } from "./records.ts";
 import { ImageRecord } from "../inspection.ts";
 import { atMostWeighed, CACHE_SHARES, weightOfTexts } from "../cache_limits.ts";
 
@@ -40,7 +33,7 @@ interface RecordName {
   readonly name: string;
 }
 
-export class InspectionStore {
+export class RecordStore {
   readonly #stored: { readonly kv: KeyValueStore; readonly budget: StoreBudget } | undefined;
   readonly #clock: Clock;
   readonly #documents: LRUCache<string, ImageRecord>;
@@ -56,8 +49,8 @@ export class InspectionStore {
     this.#clock = clock;
     const limits = { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock };
     this.#stored = kv && { kv, budget: new StoreBudget(kv, limits) };
-    const { documents, tags } = CACHE_SHARES;
-    this.#documents = new LRUCache(atMostWeighed(maxEntries, { maxSize: documents, weigh: weightOfDocument }));
+    const { records: documents, tags } = CACHE_SHARES;
+    this.#documents = new LRUCache(atMostWeighed(maxEntries, { maxSize: documents, weigh: weightOfRecord }));
     const weigh = ({ digest }: KnownTag, key: string): number => weightOfTexts(key, digest);
     this.#tags = new LRUCache(atMostWeighed(maxEntries, { maxSize: tags, weigh }));
   }
@@ -66,7 +59,7 @@ export class InspectionStore {
     return this.#documents.size;
   }
 
-  documentNow(readershipId: number, digest: string): ImageRecord | undefined {
+  recordNow(readershipId: number, digest: string): ImageRecord | undefined {
     return this.#documents.get(memoryKey(readershipId, digest));
   }
 
@@ -75,14 +68,14 @@ export class InspectionStore {
   }
 
   /** From memory, else from the store, which takes it into memory. */
-  async readDocument(readership: Readership, digest: string): Promise<ImageRecord | undefined> {
-    const known = this.documentNow(readership.id, digest);
+  async readRecord(readership: Readership, digest: string): Promise<ImageRecord | undefined> {
+    const known = this.recordNow(readership.id, digest);
     if (known !== undefined) return known;
     const stored = await this.#read({ readership, kind: "digest", name: digest }, ImageRecord);
     // A newer record may have come while the store was read.
-    const newer = this.documentNow(readership.id, digest);
+    const newer = this.recordNow(readership.id, digest);
     if (stored === undefined || newer !== undefined) return newer;
-    const record = compactDocument(stored);
+    const record = compactRecord(stored);
     this.#documents.set(memoryKey(readership.id, digest), record);
     return record;
   }
@@ -101,12 +94,12 @@ export class InspectionStore {
     return tag;
   }
 
-  putDocument(readership: Readership, record: ImageRecord): void {
+  putRecord(readership: Readership, record: ImageRecord): void {
     const key = memoryKey(readership.id, record.digest);
     // What was read of an index alone does not replace what is also known of its configs.
     const before = this.#documents.peek(key);
     if (before !== undefined && isDeepEnough(before, "config") && !isDeepEnough(record, "config")) return;
-    const compact = compactDocument(record);
+    const compact = compactRecord(record);
     this.#documents.set(key, compact);
     void this.#write({ readership, kind: "digest", name: record.digest }, { value: compact });
   }

@@ -31,7 +31,7 @@ interface ExportOptions {
 /**
  * The public entries of a store as lines, each with its newline. Ends early when the store fails: compare `faults()`.
  */
-export async function* exportEntries(store: KeyValueStore, options: ExportOptions): AsyncGenerator<string> {
+export async function* exportCache(store: KeyValueStore, options: ExportOptions): AsyncGenerator<string> {
   const documents = { ...options, kind: "digest", schema: ImageRecord } as const;
   for await (const { value: image } of publicEntries(store, documents)) {
     yield `${JSON.stringify({ v: RECORD_VERSION, image })}\n`;
@@ -63,7 +63,7 @@ function isTagOfEverySite(name: string): boolean {
 /**
  * Puts lines into the store; a bad one is counted and left out. Tags keep the age they had where they were exported.
  */
-export async function importEntries(
+export async function importCache(
   lines: AsyncIterable<string>,
   { store, clock }: { readonly store: KeyValueStore; readonly clock: Clock },
 ): Promise<Imported> {

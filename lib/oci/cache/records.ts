@@ -12,7 +12,7 @@ export const TagSchema = z.object({ digest: z.string().regex(CONTENT_DIGEST), ve
 export type TagRecord = Readonly<z.output<typeof TagSchema>>;
 
 /** The document with each (os, architecture, variant) once: what decisions read, whatever an index repeats. */
-export function compactDocument(record: ImageRecord): ImageRecord {
+export function compactRecord(record: ImageRecord): ImageRecord {
   const distinct = new Map(record.platforms.map(({ os, architecture, variant }) => {
     const platform = { os, architecture, ...(variant === undefined ? {} : { variant }) };
     return [JSON.stringify([os, architecture, variant]), platform] as const;
@@ -24,7 +24,7 @@ export function isDeepEnough(record: ImageRecord, depth: InspectionDepth): boole
   return record.kind === "anywhere" || depth === "index" || record.depth === "config";
 }
 
-export function weightOfDocument({ digest, mediaType, platforms, findings }: ImageRecord, key: string): number {
+export function weightOfRecord({ digest, mediaType, platforms, findings }: ImageRecord, key: string): number {
   const ofPlatforms = platforms.reduce(
     (sum, { os, architecture, variant = "" }) => sum + weightOfTexts(os, architecture, variant),
     0,

@@ -46,7 +46,7 @@ export function openConfigFile(options: {
     onChange: () => credentialHelpers.clear(),
   });
   return {
-    lookup: async (endpoint, signal) => {
+    credentialsFor: async (endpoint, signal) => {
       const { credentials, helpers, store } = refresh();
       const host = hostKey(endpoint.host);
       const helper = helpers.get(host) ?? store;

@@ -88,7 +88,7 @@ export function openHelperKeyring(
 ): Keyring {
   const helpers = new CredentialHelpers(source, parts);
   return {
-    lookup: async ({ callers, ...endpoint }, signal) => {
+    credentialsFor: async ({ callers, ...endpoint }, signal) => {
       const host = hostKey(endpoint.host);
       const found = await Promise.all(names().map((helper) => helpers.ask({ helper, host, callers }, signal)));
       return found.filter((credential) => credential !== undefined);

@@ -26,7 +26,7 @@ export function openKeyring(options: KeyringOptions): Keyring {
   const { dockerConfig, credentialProviderConfig, credentialProviderBinDir, helpers, log, clock } = options;
   const run = limitProcesses(options.run, options.limits);
   const sources: readonly Keyring[] = [
-    { lookup: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },
+    { credentialsFor: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },
     ...dockerConfig === undefined ? [] : [openConfigFile({ path: dockerConfig, log, clock, run })],
     ...helpers === undefined ? [] : [openHelperKeyring("registries.conf", { names: helpers, log, clock, run })],
     ...credentialProviderConfig === undefined || credentialProviderBinDir === undefined ? [] : [
@@ -34,8 +34,8 @@ export function openKeyring(options: KeyringOptions): Keyring {
     ],
   ];
   return {
-    lookup: async (endpoint, signal) =>
-      (await Promise.all(sources.map((source) => source.lookup(endpoint, signal)))).flat(),
+    credentialsFor: async (endpoint, signal) =>
+      (await Promise.all(sources.map((source) => source.credentialsFor(endpoint, signal)))).flat(),
   };
 }
 

@@ -55,7 +55,7 @@ export class KubeletPlugins implements Keyring {
     });
   }
 
-  async lookup(endpoint: KeyringEndpoint, signal: AbortSignal): Promise<readonly Credential[]> {
+  async credentialsFor(endpoint: KeyringEndpoint, signal: AbortSignal): Promise<readonly Credential[]> {
     const asked = this.#providers().filter(({ matchImages }) =>
       matchImages.some((pattern) => scopeCovers(pattern, endpoint))
     );

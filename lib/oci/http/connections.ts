@@ -52,8 +52,8 @@ export class Connections {
   }
 
   /** The settings to try first, for another request to the same host. */
-  settingsFor(endpoint: Endpoint): ConnectionSettings {
-    return settingsOf(this.#inOrder(endpoint)[0], endpoint);
+  connectionFor(endpoint: Endpoint): ConnectionSettings {
+    return connectionBy(this.#inOrder(endpoint)[0], endpoint);
   }
 
   /** Tries the ways in order until one works; else gives the last result. */
@@ -63,12 +63,12 @@ export class Connections {
     let failure: unknown;
     for (const [at, way] of ways.entries()) {
       try {
-        const sent = { ...message, headers, url: urlBy(way.scheme), connection: settingsOf(way, endpoint) };
-        const answer = await this.#transport.send(sent, context);
-        const isRefused = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
+        const sent = { ...message, headers, url: urlBy(way.scheme), connection: connectionBy(way, endpoint) };
+        const response = await this.#transport.send(sent, context);
+        const isRefused = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(response.status);
         if (isRefused && ways[at + 1]?.certificate !== undefined) continue;
         if (at > 0) this.#learned.set(host, way);
-        return answer;
+        return response;
       } catch (error) {
         const isWire = error instanceof RegistryError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
         if (!isWire) throw error;
@@ -86,7 +86,7 @@ export class Connections {
   }
 }
 
-function settingsOf({ certificate }: ConnectionWay, { connection }: Endpoint): ConnectionSettings {
+function connectionBy({ certificate }: ConnectionWay, { connection }: Endpoint): ConnectionSettings {
   const { clientCertificates: _all, ...others } = connection;
   return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };
 }

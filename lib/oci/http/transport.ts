@@ -84,9 +84,9 @@ export class Transport implements Disposable {
     let hop = first;
     for (let redirects = 0;; redirects++) {
       const addresses = hop.connection.isDeclared ? undefined : await this.#guard(hop, context);
-      const answer = await this.#sendHop({ ...hop, addresses }, context, onHeaders);
-      const location = answer.headers.get("location");
-      if (!REDIRECTS.includes(answer.status) || location === null) return answer;
+      const response = await this.#sendHop({ ...hop, addresses }, context, onHeaders);
+      const location = response.headers.get("location");
+      if (!REDIRECTS.includes(response.status) || location === null) return response;
       // A form holds a refresh token, which must not reach another address.
       if (hop.form !== undefined) throw exchangeError(hop, "ServerError", "redirected a login");
       if (isWrite(hop)) throw exchangeError(hop, "ServerError", "redirected a write, which is not followed");
@@ -103,7 +103,7 @@ export class Transport implements Disposable {
     const resolve: Resolve = async (hostname) => {
       if (isProxied) return [];
       // Held until the lookup itself ends, which may be after its callers have left.
-      using _permit = await this.#deps.limits.nameLookups.acquire(callers, signal);
+      using _permit = await this.#deps.limits.nameResolutions.acquire(callers, signal);
       return await this.#deps.resolve(hostname);
     };
     return guardAddress(url.host, { resolve, signal });

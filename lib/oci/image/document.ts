@@ -1,7 +1,7 @@
 // One document of a repository: its address, the check of its content, and its errors. Pure.
 import { createHash } from "node:crypto";
 import { type RegistryError, registryError } from "../errors.ts";
-import type { Endpoint, PlannedEndpoint } from "../pull_plan.ts";
+import type { Endpoint, EndpointWithCredentials } from "../pull_plan.ts";
 import { HASHES, isDigest, nameAt } from "../reference.ts";
 import type { RegistryResponse } from "../http/exchange.ts";
 
@@ -44,18 +44,18 @@ export function rootUrl({ host, pathPrefix }: Endpoint, scheme: "https" | "http"
 /** The document of an answer. Throws RegistryError for a status other than 200, or a wrong digest. */
 export function toDocument(
   endpoint: Endpoint,
-  { document, answer }: {
+  { document, response }: {
     readonly document: DocumentName;
-    readonly answer: RegistryResponse;
+    readonly response: RegistryResponse;
   },
 ): RegistryDocument {
   const { kind, identifier } = document;
   const registry = endpoint.host;
-  const name = nameOf(endpoint, document);
-  if (answer.status !== 200) throw unreadable(endpoint, { document, status: answer.status });
-  const contentType = answer.headers.get("content-type") ?? "";
-  const stated = answer.headers.get("docker-content-digest") ?? "";
-  if (kind === "head") return { bytes: answer.body, text: "", contentType, digest: stated };
+  const name = describeDocument(endpoint, document);
+  if (response.status !== 200) throw unreadable(endpoint, { document, status: response.status });
+  const contentType = response.headers.get("content-type") ?? "";
+  const stated = response.headers.get("docker-content-digest") ?? "";
+  if (kind === "head") return { bytes: response.body, text: "", contentType, digest: stated };
   const wanted = isDigest(identifier) ? identifier : stated;
   const [algorithm = "sha256"] = wanted.split(":");
   const isVerifiable = HASHES.includes(algorithm);
@@ -65,14 +65,14 @@ export function toDocument(
     });
   }
   const hash = isVerifiable ? algorithm : "sha256";
-  const digest = `${hash}:${createHash(hash).update(answer.body).digest("hex")}`;
+  const digest = `${hash}:${createHash(hash).update(response.body).digest("hex")}`;
   // A container runtime would request the stated digest and refuse this content, too.
   if (isVerifiable && digest !== wanted && (isDigest(identifier) || !contentType.includes(SIGNED))) {
     throw registryError("DigestMismatch", `Cannot trust ${name}: its content has the digest ${digest}.`, {
       registry,
     });
   }
-  return { bytes: answer.body, text: new TextDecoder().decode(answer.body), contentType, digest };
+  return { bytes: response.body, text: new TextDecoder().decode(response.body), contentType, digest };
 }
 
 /** The error for an answer that is neither the document nor a refusal. */
@@ -84,18 +84,18 @@ export function unreadable(
     readonly retryAfterMs?: number | undefined;
   },
 ): RegistryError {
-  const message = `Cannot read ${nameOf(endpoint, document)}: the registry answered ${status}.`;
+  const message = `Cannot read ${describeDocument(endpoint, document)}: the registry answered ${status}.`;
   const reason = status === 429 ? "RateLimited" : status >= 500 ? "ServerError" : "Malformed";
   return registryError(reason, message, { registry: endpoint.host, retryAfterMs });
 }
 
 /** The error for a missing document or refused credentials. It names the sources tried, never their secrets. */
 export function refusedDocument(
-  endpoint: PlannedEndpoint,
+  endpoint: EndpointWithCredentials,
   { document, status }: { readonly document: DocumentName; readonly status: number | undefined },
 ): RegistryError {
   const registry = endpoint.host;
-  const name = nameOf(endpoint, document);
+  const name = describeDocument(endpoint, document);
   if (status === 404) {
     return registryError("ManifestUnknown", `Cannot find ${name}: the registry does not have it.`, { registry });
   }
@@ -107,7 +107,7 @@ export function refusedDocument(
   return registryError("Unauthorized", message, { registry });
 }
 
-function nameOf(endpoint: Endpoint, { kind, identifier }: DocumentName): string {
+function describeDocument(endpoint: Endpoint, { kind, identifier }: DocumentName): string {
   const name = nameAt(endpoint, identifier);
   return kind === "config" || kind === "layer" ? `${kind} "${name}"` : `image "${name}"`;
 }

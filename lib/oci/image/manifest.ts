@@ -116,11 +116,11 @@ function parseSingle(document: JsonObject, mediaType: string): ManifestDocument 
 function parseSchema1(document: JsonObject, mediaType: string): ManifestDocument {
   const [newest] = Array.isArray(document.history) ? document.history : [];
   const config = parseBoundedObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};
-  const architecture = nameOf(config, "architecture") || nameOf(document, "architecture");
+  const architecture = stringAt(config, "architecture") || stringAt(document, "architecture");
   if (architecture === "" || architecture === "unknown") {
     return unparsable("its schema 1 manifest names no architecture");
   }
-  const platform = { os: nameOf(config, "os") || "linux", architecture };
+  const platform = { os: stringAt(config, "os") || "linux", architecture };
   return { kind: "schema1", mediaType, platform, labels: objectAt(objectAt(config, "config") ?? {}, "Labels") ?? {} };
 }
 
@@ -142,13 +142,13 @@ function parseDescriptor(document: JsonObject): Descriptor | undefined {
 }
 
 function parsePlatform(document: JsonObject): Platform | undefined {
-  const architecture = nameOf(document, "architecture");
-  const isForeign = textAt(document, "os") !== "" && nameOf(document, "os") === "";
+  const architecture = stringAt(document, "architecture");
+  const isForeign = textAt(document, "os") !== "" && stringAt(document, "os") === "";
   if (architecture === "" || isForeign) return undefined;
-  const variant = nameOf(document, "variant");
-  const osVersion = nameOf(document, "os.version");
+  const variant = stringAt(document, "variant");
+  const osVersion = stringAt(document, "os.version");
   return {
-    os: nameOf(document, "os"),
+    os: stringAt(document, "os"),
     architecture,
     ...(variant === "" ? {} : { variant }),
     ...(osVersion === "" ? {} : { osVersion }),
@@ -156,7 +156,7 @@ function parsePlatform(document: JsonObject): Platform | undefined {
 }
 
 /** A part of a platform's name; empty when absent, or when no node can have it. */
-function nameOf(document: JsonObject, key: string): string {
+function stringAt(document: JsonObject, key: string): string {
   const name = textAt(document, key);
   return LABEL_VALUE.test(name) ? name : "";
 }

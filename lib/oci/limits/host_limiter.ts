@@ -16,7 +16,7 @@ import { Circuit } from "./circuit.ts";
 import { FailingGroups, isTokenServerGroup } from "./failing_groups.ts";
 import { FairLimiter } from "./fair_limiter.ts";
 import type { HostState } from "./host_state.ts";
-import { type LimitedAnswer, limitedOutcomeOf, type Outcome, outcomeOfFailure } from "./outcome.ts";
+import { limitedOutcomeOf, type LimitedResponse, type Outcome, outcomeOfFailure } from "./outcome.ts";
 import { HOST_REQUESTS } from "./work_limits.ts";
 
 /** What a request is for, and the namespaces that requested it. */
@@ -78,7 +78,7 @@ export class HostLimiter {
    * Sends one request. Throws RegistryError (CircuitOpen, RateLimited) when the wait would be long, or the signal's
    * reason.
    */
-  async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
+  async run<T extends LimitedResponse>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
     using _begun = await this.#begin(request);
     let outcome: Outcome = { kind: "nothing" };
     try {

@@ -5,7 +5,7 @@ import type { Logger } from "../../log.ts";
 import { atMost } from "../cache_limits.ts";
 import { HostLimiter, type LimitedRequest } from "./host_limiter.ts";
 import { foldStates, type HostState } from "./host_state.ts";
-import { type LimitedAnswer, MAX_WAIT_MS } from "./outcome.ts";
+import { type LimitedResponse, MAX_WAIT_MS } from "./outcome.ts";
 
 /** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;
@@ -38,7 +38,7 @@ export class HostLimiters {
   }
 
   /** Sends, again after short pauses. Throws RegistryError (CircuitOpen, RateLimited) where it would take longer. */
-  async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
+  async run<T extends LimitedResponse>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
     for (let attempt = 1;; attempt++) {
       const answer = await this.#host(request.host).run(request, send);
       if (answer.status < 400 && this.#useful.size < MAX_NAMED) this.#useful.add(request.host);

@@ -2,7 +2,7 @@
 import type { Absence } from "./absence.ts";
 import type { RegistryFailure } from "../errors.ts";
 
-export interface LimitedAnswer {
+export interface LimitedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly absence?: Absence | undefined;
@@ -39,7 +39,7 @@ const MAX_PAUSE_MS = 60_000;
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 
-export function limitedOutcomeOf({ status, headers, absence, pauseMs }: LimitedAnswer): Outcome {
+export function limitedOutcomeOf({ status, headers, absence, pauseMs }: LimitedResponse): Outcome {
   const message = `It answered ${status}.`;
   if (pauseMs !== undefined) {
     return status === 429
@@ -60,7 +60,7 @@ export function outcomeOfFailure({ reason, message }: RegistryFailure): Outcome 
 
 /** The pause that an answer requests (ms): every 429, and a 503 that says for how long. */
 export function pauseOf(
-  { status, headers }: Pick<LimitedAnswer, "status" | "headers">,
+  { status, headers }: Pick<LimitedResponse, "status" | "headers">,
   nowMs: number,
 ): number | undefined {
   const asked = parseRetryAfter(headers.get("retry-after"), nowMs);

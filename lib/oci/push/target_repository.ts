@@ -2,7 +2,7 @@
 import type { RegistryMessage, RegistryResponse } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
-import type { PlannedEndpoint } from "../pull_plan.ts";
+import type { EndpointWithCredentials } from "../pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "../reference.ts";
 import type { RepositoryClient, RepositoryRequest } from "../repository_client.ts";
 import { RepositoryDocuments } from "../repository_documents.ts";
@@ -40,7 +40,7 @@ export class TargetRepository {
     this.#client = client;
   }
 
-  get endpoint(): PlannedEndpoint {
+  get endpoint(): EndpointWithCredentials {
     return this.#client.endpoint;
   }
 
@@ -160,7 +160,7 @@ export class TargetRepository {
   /** Undefined when no credential is accepted and no answer came. */
   async #send({ message, ...write }: Write): Promise<RegistryResponse | undefined> {
     const request = { ...write, message: { maxBytes: MAX_ANSWER_BYTES, ...message }, isFinal: isFinalWrite };
-    return (await this.#client.send(request)).answer;
+    return (await this.#client.send(request)).response;
   }
 
   #uploadsUrl(scheme: "https" | "http", query: Readonly<Record<string, string>>): URL {

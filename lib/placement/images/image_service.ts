@@ -6,7 +6,7 @@ import { type PullSecretDeps, PullSecrets } from "./pull_secrets.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
-import { CachedInspector } from "../../oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../oci/cache/cached_inspector.ts";
 import type { HostState } from "../../oci/limits/host_state.ts";
 import type { WorkLimits } from "../../oci/limits/work_limits.ts";
 import { RegistryReader } from "../../oci/registry_reader.ts";
@@ -37,7 +37,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   const { planner, keyring, clientDeps, publicHostStates } = stack.use(openRegistryAccess(options));
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv?.close());
-  const cached = new CachedInspector({
+  const cache = new ImageCache({
     registry: new RegistryReader(clientDeps),
     kv,
     clock,
@@ -47,10 +47,10 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   });
   const owned = stack.move();
   return {
-    inspector: new Inspector({ cached, planner, keyring }),
-    known: new KnownImages({ memory: cached, planner }),
+    inspector: new Inspector({ cache, planner, keyring }),
+    known: new KnownImages({ cache, planner }),
     limits: clientDeps.limits,
-    cacheSize: () => cached.size(),
+    cacheSize: () => cache.size(),
     publicHostStates,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

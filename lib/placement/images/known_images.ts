@@ -1,6 +1,6 @@
 // The cache policy of warm admission: which known images may place pods without a request.
 import { LRUCache } from "lru-cache";
-import type { CachedInspector, RecalledImage } from "../../oci/cache/cached_inspector.ts";
+import type { ImageCache, RecalledImage } from "../../oci/cache/cached_inspector.ts";
 import { CACHE_SHARES, weightOfTexts } from "../../oci/cache_limits.ts";
 import type { PullPlanner } from "../../oci/config/planner.ts";
 import type { Freshness, InspectionReport } from "../../oci/inspection_request.ts";
@@ -14,7 +14,7 @@ export interface KnownPodImages {
 }
 
 interface KnownImagesDeps {
-  readonly memory: Pick<CachedInspector, "recall">;
+  readonly cache: Pick<ImageCache, "recall">;
   readonly planner: Pick<PullPlanner, "plan">;
 }
 
@@ -53,7 +53,7 @@ export class KnownImages {
   }
 
   #find(image: string, identity: PullIdentity, freshness: Freshness): RecalledImage | undefined {
-    const { memory, planner } = this.#deps;
+    const { cache: memory, planner } = this.#deps;
     const plan = planner.plan(image);
     if (plan.kind === "refused") return undefined;
     const id = this.#readershipIds.get(keyOf(image, identity));

@@ -25,16 +25,16 @@ const ask = async (
   },
 ) => {
   const seen: PlannedRequest[] = [];
-  const cached = {
+  const cache = {
     inspect: (request: PlannedRequest) => {
       seen.push(request);
       const failure = { kind: "permanent", reason, message: "Cannot read it." } as const;
       return Promise.resolve(makeReport({ kind: "failed", failure }));
     },
   };
-  const lookup: Keyring["lookup"] = (endpoint) => Promise.resolve(matchCredentials(keyring, endpoint));
+  const lookup: Keyring["credentialsFor"] = (endpoint) => Promise.resolve(matchCredentials(keyring, endpoint));
   const planner = { plan: planAt(...ENDPOINTS) };
-  const inspector = new Inspector({ cached, planner, keyring: { lookup } });
+  const inspector = new Inspector({ cache, planner, keyring: { credentialsFor: lookup } });
   const asked = images.map((image) => inspector.inspect(makeRequest(image, { credentials: pods }), signal));
   return { requests: seen, reports: await Promise.all(asked) };
 };
@@ -116,10 +116,10 @@ Deno.test("Inspector.inspect() parses and hashes each credential once, however m
 
 Deno.test("Inspector.inspect() sends no request for an image that policy refuses", async () => {
   const failure = { kind: "permanent", reason: "Blocked", message: "no" } as const;
-  const cached = { inspect: () => assert.fail("asked") };
-  const keyring = { lookup: () => assert.fail("looked up") };
+  const cache = { inspect: () => assert.fail("asked") };
+  const keyring = { credentialsFor: () => assert.fail("looked up") };
   const planner: Pick<PullPlanner, "plan"> = { plan: () => ({ kind: "refused", failure }) };
-  const inspector = new Inspector({ cached, planner, keyring });
+  const inspector = new Inspector({ cache, planner, keyring });
   const report = await inspector.inspect(makeRequest("quay.io/a"), signal);
   assert.deepEqual([report.inspection, report.requests], [{ kind: "failed", failure }, NO_REQUESTS]);
 });

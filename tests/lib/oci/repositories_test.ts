@@ -14,7 +14,7 @@ Deno.test("Repositories.target() tries credentials in the keyring's order, whate
   const own = makeCredential("registry.example", { source: "the build's push secret" });
   const shared = makeCredential("registry.example/team", { source: "global pull secret" });
   const repositories = new Repositories({
-    access: { ...access, keyring: { lookup: () => Promise.resolve([own, shared]) } },
+    access: { ...access, keyring: { credentialsFor: () => Promise.resolve([own, shared]) } },
     clock: systemClock,
     signal: new AbortController().signal,
   });

@@ -3,7 +3,7 @@ import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from ".
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import type { RegistryRead } from "../../../../lib/oci/registry_reader.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../../../lib/oci/cache/cached_inspector.ts";
 import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspection_request.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -17,7 +17,7 @@ const open = (kv?: KeyValueStore) => {
   /** What the registry was asked, to be answered by the test. */
   const calls: { readonly request: PlannedRequest; readonly finish: (read: RegistryRead) => void }[] = [];
   const clock = new FakeClock();
-  const cached = new CachedInspector({
+  const cache = new ImageCache({
     registry: {
       read: (request) => new Promise((finish) => calls.push({ request, finish })),
       head: () => Promise.reject(new Error("no HEAD is expected")),
@@ -29,7 +29,7 @@ const open = (kv?: KeyValueStore) => {
     tagTtlMs: 300_000,
   });
   const inspect = (more: RequestParts = {}): Promise<InspectionReport> =>
-    cached.inspect(
+    cache.inspect(
       makeRequest("registry.example/app:v1", { priority: "admission", ...more }),
       new AbortController().signal,
     );

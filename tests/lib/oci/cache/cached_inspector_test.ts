@@ -12,9 +12,9 @@ const HOUR_MS = 3_600_000;
 const signal = new AbortController().signal;
 
 const open = (options: Parameters<typeof openImageBed>[0] = {}) => {
-  const { clock, registry, cached } = openImageBed(options);
-  const inspect = (image: string, more?: RequestParts) => cached.inspect(makeRequest(image, more), signal);
-  return { clock, registry, cached, inspect };
+  const { clock, registry, cache } = openImageBed(options);
+  const inspect = (image: string, more?: RequestParts) => cache.inspect(makeRequest(image, more), signal);
+  return { clock, registry, cache, inspect };
 };
 
 const APP = "registry.example/team/app:v1";
@@ -25,13 +25,13 @@ const RIGHT = { credentials: [makeCredential("registry.example", { password: "ri
 const OTHER = { credentials: [makeCredential("registry.example", { password: "other" })] };
 
 Deno.test("DV-117 CachedInspector.inspect() causes no traffic for the same image with the same secrets", async () => {
-  const { registry, inspect, cached } = open();
+  const { registry, inspect, cache } = open();
   registry.private.add(APP);
   assert.equal((await inspect(APP, RIGHT)).source, "registry");
   const again = await inspect(APP, RIGHT);
   assert.equal(registry.take(), "1 GET, 0 HEAD");
   assert.deepEqual([again.source, again.requests, isPrivate(again)], ["cache", NO_REQUESTS, true]);
-  assert.equal(cached.size(), 1);
+  assert.equal(cache.size(), 1);
 });
 
 Deno.test("DV-118 CachedInspector.inspect() gives private knowledge to nobody with other secrets or none", async () => {
@@ -63,11 +63,11 @@ Deno.test("DV-119 DV-120 CachedInspector.inspect() forgets with a cluster secret
 });
 
 Deno.test("DV-121 CachedInspector.inspect() forgets the least recently used image beyond its size", async () => {
-  const { registry, inspect, cached } = open({ maxEntries: 256 });
+  const { registry, inspect, cache } = open({ maxEntries: 256 });
   const pinned = (at: number): string => `registry.example/app@sha256:${at.toString(16).padStart(64, "0")}`;
   for (let at = 0; at < 257; at++) await inspect(pinned(at));
   registry.take();
-  assert.equal(cached.size(), 256);
+  assert.equal(cache.size(), 256);
   await inspect(pinned(0));
   assert.equal(registry.take(), "1 GET, 0 HEAD");
   await inspect(pinned(256));

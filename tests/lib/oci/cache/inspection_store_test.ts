@@ -7,7 +7,7 @@ import { openMemoryStore } from "../../../support/memory_store.ts";
 import type { KeyValueStore, StoreEntry } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { PUBLIC_NAME, PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
-import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
+import { RecordStore } from "../../../../lib/oci/cache/inspection_store.ts";
 import type { ImageRecord } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makePlatforms } from "../../../support/reports.ts";
@@ -61,9 +61,9 @@ function observed(kv: KeyValueStore): { readonly kv: KeyValueStore; quiet(): Pro
   return seen;
 }
 
-async function read(store: InspectionStore, digest: string): Promise<ImageRecord | undefined> {
-  await store.readDocument(PUBLIC_READERSHIP, digest);
-  return store.documentNow(PUBLIC_READERSHIP.id, digest);
+async function read(store: RecordStore, digest: string): Promise<ImageRecord | undefined> {
+  await store.readRecord(PUBLIC_READERSHIP, digest);
+  return store.recordNow(PUBLIC_READERSHIP.id, digest);
 }
 
 async function fileMb(path: string): Promise<number> {
@@ -72,13 +72,13 @@ async function fileMb(path: string): Promise<number> {
 
 /** Puts as many, one a millisecond by the wall. */
 async function putAll(
-  store: InspectionStore,
+  store: RecordStore,
   { quiet, clock }: { quiet(): Promise<void>; readonly clock: FakeClock },
   count: number,
 ): Promise<void> {
   for (let at = 0; at < count; at++) {
     clock.jumpWall(1);
-    store.putDocument(PUBLIC_READERSHIP, hostileRecord(at));
+    store.putRecord(PUBLIC_READERSHIP, hostileRecord(at));
     if (at % 20 !== 19) continue;
     await setImmediate();
     await quiet();
@@ -93,9 +93,9 @@ Deno.test("InspectionStore holds the cache file to its bytes, and keeps the newe
   const kv = await openDenoKv({ path, clock, log: silentLogger });
   const seen = observed(kv);
   const options = { kv: seen.kv, clock, maxEntries: 10_000, maxStoredBytes: 8 * MB };
-  await putAll(new InspectionStore(options), { ...seen, clock }, 1_600);
+  await putAll(new RecordStore(options), { ...seen, clock }, 1_600);
   assert.ok(seen.lists <= 60, `${seen.lists} lists`);
-  const later = new InspectionStore(options);
+  const later = new RecordStore(options);
   const { digest } = hostileRecord(1_599);
   assert.equal((await read(later, digest))?.digest, digest);
   assert.equal(await read(later, hostileRecord(0).digest), undefined);
@@ -115,8 +115,8 @@ Deno.test("InspectionStore cuts back a file that an earlier version has filled, 
     await kv.set(entryKey("digest", [record.digest, PUBLIC_NAME]), sealed);
   }
   const seen = observed(kv);
-  const store = new InspectionStore({ kv: seen.kv, clock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
-  for (let at = 400; at < 500; at++) store.putDocument(PUBLIC_READERSHIP, hostileRecord(at));
+  const store = new RecordStore({ kv: seen.kv, clock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
+  for (let at = 400; at < 500; at++) store.putRecord(PUBLIC_READERSHIP, hostileRecord(at));
   await setImmediate();
   await seen.quiet();
   const left = await Array.fromAsync(kv.list(["archway"]));
@@ -140,9 +140,9 @@ Deno.test("InspectionStore cuts the store back once at a time, and writes no mor
       yield* memory.list(prefix);
     },
   };
-  const store = new InspectionStore({ kv, clock, maxEntries: 10_000, maxStoredBytes: 8 * MB });
+  const store = new RecordStore({ kv, clock, maxEntries: 10_000, maxStoredBytes: 8 * MB });
   for (let at = 0; at < 1_000; at++) {
-    store.putDocument(PUBLIC_READERSHIP, hostileRecord(at));
+    store.putRecord(PUBLIC_READERSHIP, hostileRecord(at));
     await clock.advance(0);
   }
   assert.equal(lists, 1);

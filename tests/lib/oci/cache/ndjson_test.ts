@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { seal } from "../../../../lib/kv/envelope.ts";
 import { entryKey } from "../../../../lib/kv/keys.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
-import { exportEntries, importEntries } from "../../../../lib/oci/cache/ndjson.ts";
+import { exportCache, importCache } from "../../../../lib/oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { RECORD_VERSION } from "../../../../lib/oci/cache/records.ts";
 import type { ImageRecord } from "../../../../lib/oci/inspection.ts";
@@ -32,11 +32,11 @@ async function* toLines(lines: readonly string[]): AsyncGenerator<string> {
 Deno.test("importEntries() gives another store all that exportEntries() took out of the first", async () => {
   const [from, to] = [openMemoryStore(), openMemoryStore()];
   for (let at = 0; at < 50; at++) await put(from, record(at));
-  const lines = await Array.fromAsync(exportEntries(from, { clock }));
+  const lines = await Array.fromAsync(exportCache(from, { clock }));
   assert.equal(lines.length, 50);
-  const counts = await importEntries(toLines(lines), { store: to, clock });
+  const counts = await importCache(toLines(lines), { store: to, clock });
   assert.deepEqual(counts, { imported: 50, older: 0, invalid: 0, lost: 0 });
-  assert.deepEqual(await Array.fromAsync(exportEntries(to, { clock })), lines);
+  assert.deepEqual(await Array.fromAsync(exportCache(to, { clock })), lines);
 });
 
 const HOUR_MS = 3_600_000;
@@ -58,10 +58,10 @@ Deno.test("importEntries() gives another store the tags too, with the age they h
     await putTag(from, `registry.test:5000/team/app:${name}`, { verifiedAtMs: nowMs - HOUR_MS });
   }
   await putTag(to, "registry.test:5000/team/app:young", { verifiedAtMs: nowMs });
-  const lines = await Array.fromAsync(exportEntries(from, { clock }));
-  const counts = await importEntries(toLines(lines), { store: to, clock });
+  const lines = await Array.fromAsync(exportCache(from, { clock }));
+  const counts = await importCache(toLines(lines), { store: to, clock });
   assert.deepEqual(counts, { imported: 2, older: 1, invalid: 0, lost: 0 });
-  const exported = (await Array.fromAsync(exportEntries(to, { clock }))).map((line) => JSON.parse(line).tag);
+  const exported = (await Array.fromAsync(exportCache(to, { clock }))).map((line) => JSON.parse(line).tag);
   assert.deepEqual(
     exported.toSorted((left, right) => left.name < right.name ? -1 : 1),
     [["old", HOUR_MS], ["same", HOUR_MS], ["young", 0]].map(([name, ageMs]) => ({
@@ -80,7 +80,7 @@ Deno.test("exportEntries() leaves tags of secrets, of other sites' short names, 
   await putTag(store, `registry.test/${"long/".repeat(70)}name:v1`, { verifiedAtMs });
   await putTag(store, "registry.test/team/app:ended", { verifiedAtMs, expireAtMs: verifiedAtMs });
   await putTag(store, "registry-1.docker.io/library/nginx:v1", { verifiedAtMs });
-  const lines = await Array.fromAsync(exportEntries(store, { clock }));
+  const lines = await Array.fromAsync(exportCache(store, { clock }));
   assert.deepEqual(lines.map((line) => JSON.parse(line).tag.name), ["registry-1.docker.io/library/nginx:v1"]);
 });
 
@@ -89,7 +89,7 @@ Deno.test("exportEntries() leaves private knowledge, expired and foreign entries
   await put(store, record(1), "private-0123");
   await store.set(entryKey("digest", ["x", "public"]), { v: RECORD_VERSION + 1, atMs: 0, value: record(2) });
   await store.set(entryKey("digest", ["y", "public"]), "nonsense");
-  assert.deepEqual(await Array.fromAsync(exportEntries(store, { clock })), []);
+  assert.deepEqual(await Array.fromAsync(exportCache(store, { clock })), []);
 });
 
 Deno.test("importEntries() counts and leaves out what is not a line of ours, whatever it is", async () => {
@@ -109,9 +109,9 @@ Deno.test("importEntries() counts and leaves out what is not a line of ours, wha
   ];
   await fc.assert(fc.asyncProperty(fc.array(fc.oneof(fc.json(), fc.constantFrom(...hostile))), async (noise) => {
     const store = openMemoryStore();
-    const counts = await importEntries(toLines([...noise, good, ""]), { store, clock });
+    const counts = await importCache(toLines([...noise, good, ""]), { store, clock });
     assert.equal(counts.imported, 1);
     assert.equal(counts.invalid, noise.filter((line) => line.trim() !== "").length);
-    assert.equal((await Array.fromAsync(exportEntries(store, { clock }))).length, 1);
+    assert.equal((await Array.fromAsync(exportCache(store, { clock }))).length, 1);
   }));
 });

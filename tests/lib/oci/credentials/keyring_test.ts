@@ -40,14 +40,14 @@ Deno.test("lookup() gives the live extra credentials that match, then those of c
   let extra = ["quay.io", "other.io"].map((scope) => makeCredential(scope, { source: "global pull secret" }));
   const keyring = openWith(programs, config, { extra: () => extra });
   const sources = async (): Promise<readonly string[]> =>
-    (await keyring.lookup(QUAY, NEVER)).map(({ source }) => source);
+    (await keyring.credentialsFor(QUAY, NEVER)).map(({ source }) => source);
   assert.deepEqual(await sources(), ["global pull secret", "config.json"]);
   extra = [];
   assert.deepEqual(await sources(), ["config.json"]);
 });
 
 Deno.test("DV-127 lookup() gives nothing when there is no global secret and nothing is configured", async () => {
-  assert.deepEqual(await open().lookup(QUAY, NEVER), []);
+  assert.deepEqual(await open().credentialsFor(QUAY, NEVER), []);
 });
 
 Deno.test("lookup() reads config.json again when it changes, and keeps the last good one", async () => {
@@ -56,7 +56,7 @@ Deno.test("lookup() reads config.json again when it changes, and keeps the last 
   const write = (text: string): string => programs.write("config.json", text);
   const keyring = openWith(programs, { auths: { "quay.io": { auth: btoa("one:pw") } } }, { log });
   const users = async (): Promise<readonly unknown[]> =>
-    (await keyring.lookup(QUAY, NEVER)).map(({ secret }) => secret.kind === "basic" && secret.username);
+    (await keyring.credentialsFor(QUAY, NEVER)).map(({ secret }) => secret.kind === "basic" && secret.username);
   assert.deepEqual(await users(), ["one"]);
   write(JSON.stringify({ auths: { "quay.io": { auth: btoa("second:pw") } } }));
   assert.deepEqual(await users(), ["second"]);
@@ -76,13 +76,13 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
   const clock = new FakeClock();
   const config = { auths: { "quay.io": { auth: btoa("file:pw") } }, credHelpers: { "https://quay.io/v1/": "quay" } };
   const keyring = openWith(programs, config, { clock, run: programs.run });
-  const found = await Promise.all([keyring.lookup(QUAY, NEVER), keyring.lookup(QUAY, NEVER)]);
+  const found = await Promise.all([keyring.credentialsFor(QUAY, NEVER), keyring.credentialsFor(QUAY, NEVER)]);
   assert.deepEqual(found[0].map(({ source }) => source), ["config.json helper quay", "config.json"]);
   assert.deepEqual(found[0][0]?.secret, { kind: "basic", username: "robot", password: CANARY });
   assert.deepEqual(programs.calls("docker-credential-quay"), ["get|quay.io"]);
-  await keyring.lookup({ host: "gcr.io", repository: "x", callers }, NEVER);
+  await keyring.credentialsFor({ host: "gcr.io", repository: "x", callers }, NEVER);
   await clock.advance(61_000);
-  await keyring.lookup(QUAY, NEVER);
+  await keyring.credentialsFor(QUAY, NEVER);
   assert.equal(programs.calls("docker-credential-quay").length, 2);
 });
 
@@ -90,7 +90,7 @@ Deno.test("lookup() asks the store for every other host, Docker Hub by its own n
   using programs = makePrograms();
   programs.program("docker-credential-store", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
   const keyring = openWith(programs, { credsStore: "store", auths: { "quay.io": {} } }, { run: programs.run });
-  assert.deepEqual(await keyring.lookup(HUB, NEVER), [
+  assert.deepEqual(await keyring.credentialsFor(HUB, NEVER), [
     { scope: "docker.io", source: "config.json helper store", secret: { kind: "identity", token: CANARY } },
   ]);
   assert.deepEqual(programs.calls("docker-credential-store"), ["get|https://index.docker.io/v1/"]);
@@ -106,7 +106,7 @@ Deno.test("lookup() lets namespaces take turns at running programs: one that nam
       }),
   });
   const ask = (host: string, namespace: string): Promise<unknown> =>
-    keyring.lookup({ host, repository: "x", callers: callersOf({ namespace, priority: "gated" }) }, NEVER);
+    keyring.credentialsFor({ host, repository: "x", callers: callersOf({ namespace, priority: "gated" }) }, NEVER);
   const asked = Array.from({ length: 100 }, (_, at) => ask(`evil-${at}.example`, "evil"));
   await setImmediate();
   assert.equal(running.length, 4);
@@ -133,14 +133,14 @@ Deno.test("lookup() asks every helper of registries.conf for every host, as they
   let names: readonly string[] = [];
   const config = { auths: { "quay.io": { auth: btoa("file:pw") } } };
   const keyring = openWith(programs, config, { helpers: () => names, run: programs.run });
-  assert.deepEqual((await keyring.lookup(QUAY, NEVER)).map(({ source }) => source), ["config.json"]);
+  assert.deepEqual((await keyring.credentialsFor(QUAY, NEVER)).map(({ source }) => source), ["config.json"]);
   names = ["none", "two", "one"];
-  assert.deepEqual((await keyring.lookup(QUAY, NEVER)).map(({ source, secret }) => [source, secret.kind]), [
+  assert.deepEqual((await keyring.credentialsFor(QUAY, NEVER)).map(({ source, secret }) => [source, secret.kind]), [
     ["config.json", "basic"],
     ["registries.conf helper two", "identity"],
     ["registries.conf helper one", "basic"],
   ]);
-  await keyring.lookup(HUB, NEVER);
+  await keyring.credentialsFor(HUB, NEVER);
   assert.deepEqual(programs.calls("docker-credential-one"), ["get|quay.io", "get|https://index.docker.io/v1/"]);
 });
 
@@ -155,7 +155,7 @@ Deno.test("lookup() reports a failing helper once, never what it wrote, and is s
   const keyring = openWith(programs, { credHelpers: helpers }, { log, clock, run: programs.run });
   for (let round = 0; round < 2; round++) {
     for (const host of Object.keys(helpers)) {
-      assert.deepEqual(await keyring.lookup({ host, repository: "x", callers }, NEVER), []);
+      assert.deepEqual(await keyring.credentialsFor({ host, repository: "x", callers }, NEVER), []);
     }
     await clock.advance(61_000);
   }

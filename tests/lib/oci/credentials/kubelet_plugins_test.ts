@@ -54,7 +54,7 @@ const open = (script: string, config = configFor("ecr")) => {
   });
   const callers = callersOf({ priority: "gated" });
   const ask = (host: string, repository: string): Promise<readonly Credential[]> =>
-    keyring.lookup({ host, repository, callers }, NEVER);
+    keyring.credentialsFor({ host, repository, callers }, NEVER);
   return { ...programs, clock, log, ask };
 };
 

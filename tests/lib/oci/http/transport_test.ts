@@ -325,9 +325,9 @@ Deno.test("send() has few lookups of names open, also of requests that have left
     leaving.abort(new Error("left"));
     await assert.rejects(left, /left/);
   }
-  assert.equal(limits.nameLookups.taken, 11);
+  assert.equal(limits.nameResolutions.taken, 11);
   await assert.rejects(send("good", "registry.example", context.signal), /loopback/, "its name was looked up");
   for (const end of open) end([]);
   await turn();
-  assert.deepEqual([open.length, limits.nameLookups.taken], [11, 0]);
+  assert.deepEqual([open.length, limits.nameResolutions.taken], [11, 0]);
 });

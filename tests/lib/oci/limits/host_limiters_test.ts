@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type LimitedAnswer, pauseOf } from "../../../../lib/oci/limits/outcome.ts";
+import { type LimitedResponse, pauseOf } from "../../../../lib/oci/limits/outcome.ts";
 import { tokenServerGroup } from "../../../../lib/oci/limits/failing_groups.ts";
 import { HostLimiters } from "../../../../lib/oci/limits/host_limiters.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
@@ -13,13 +13,13 @@ import { keepLog } from "../../../support/logs.ts";
 const HOST = "registry.example";
 const signal = new AbortController().signal;
 
-function answer(status = 200, headers: Record<string, string> = {}): LimitedAnswer {
+function answer(status = 200, headers: Record<string, string> = {}): LimitedResponse {
   const about = { status, headers: new Headers(headers) };
   return { ...about, pauseMs: pauseOf(about, 0) };
 }
 
 /** A request that is answered at once. */
-function gives(...about: Parameters<typeof answer>): () => Promise<LimitedAnswer> {
+function gives(...about: Parameters<typeof answer>): () => Promise<LimitedResponse> {
   return () => Promise.resolve(answer(...about));
 }
 
@@ -38,7 +38,7 @@ type Sent = Partial<Omit<LimitedRequest, "callers">> & {
 const open = (parts: Partial<ConstructorParameters<typeof HostLimiters>[0]> = {}) => {
   const clock = new FakeClock();
   const hosts = new HostLimiters({ clock, log: silentLogger, ...parts });
-  const run = (send: () => Promise<LimitedAnswer>, more: Sent = {}): Promise<LimitedAnswer> => {
+  const run = (send: () => Promise<LimitedResponse>, more: Sent = {}): Promise<LimitedResponse> => {
     const { priority = "gated", namespace, ...rest } = more;
     const callers = callersOf({ priority, namespace });
     return hosts.run({ host: HOST, group: "team", account: "anonymous", signal, callers, ...rest }, send);
@@ -48,13 +48,13 @@ const open = (parts: Partial<ConstructorParameters<typeof HostLimiters>[0]> = {}
     hosts,
     run,
     /** What comes of it: `answered`, or the reason of the failure. */
-    ask: (send: () => Promise<LimitedAnswer>, more?: Sent): Promise<FailureReason | "answered"> =>
+    ask: (send: () => Promise<LimitedResponse>, more?: Sent): Promise<FailureReason | "answered"> =>
       run(send, more).then(() => "answered", (error) => error.failure.reason),
     state: () => hosts.hostStates().find(({ host }) => host === HOST) ?? assert.fail("no state"),
   };
 };
 
-function held(): { readonly started: string[]; send(name: string): () => Promise<LimitedAnswer>; release(): void } {
+function held(): { readonly started: string[]; send(name: string): () => Promise<LimitedResponse>; release(): void } {
   const started: string[] = [];
   let waiting: (() => void)[] = [];
   return {
@@ -112,7 +112,7 @@ Deno.test("HostLimiters.run() pauses the host that says Retry-After, sends again
   const { clock, run } = open();
   const sent: number[] = [];
   const startMs = clock.monotonicMs();
-  const limited = (): Promise<LimitedAnswer> => {
+  const limited = (): Promise<LimitedResponse> => {
     sent.push(clock.monotonicMs() - startMs);
     return Promise.resolve(sent.length === 1 ? answer(429, { "retry-after": "1" }) : answer());
   };

@@ -6,7 +6,7 @@ import { KnownImages } from "../../../../lib/placement/images/known_images.ts";
 import { openPodImageInspector } from "../../../../lib/placement/images/pod_image_inspector.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
-import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../../../lib/oci/cache/cached_inspector.ts";
 import { Inspector } from "../../../../lib/oci/inspector.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images_to_inspect.ts";
@@ -21,7 +21,7 @@ const clock = new FakeClock();
 const limits = new WorkLimits();
 const registry = new FakeRegistry(clock);
 registry.delayMs = Infinity;
-const cached = new CachedInspector({
+const cache = new ImageCache({
   registry: {
     // As the registry's inspector does.
     read: async (request, signal) => {
@@ -40,11 +40,11 @@ const cached = new CachedInspector({
   tagTtlMs: 300_000,
 });
 let asked = 0;
-const inspector = new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING });
+const inspector = new Inspector({ cache, planner: DIRECT, keyring: NO_KEYRING });
 const images = openPodImageInspector({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },
-  known: new KnownImages({ memory: cached, planner: DIRECT }),
+  known: new KnownImages({ cache, planner: DIRECT }),
   limits,
   clock,
   log: silentLogger,

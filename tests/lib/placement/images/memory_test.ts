@@ -2,7 +2,7 @@
 // at registries that never answer.
 import assert from "node:assert/strict";
 import { MAX_CACHE_BYTES } from "../../../../lib/oci/cache_limits.ts";
-import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
+import { RecordStore } from "../../../../lib/oci/cache/inspection_store.ts";
 import { PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
 import type { Platform } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -15,7 +15,7 @@ const COMMON = { kind: "platforms", mediaType: "m", depth: "index", findings: []
 
 Deno.test("InspectionStore holds as much as its weight allows, whatever images say", () => {
   const clock = new FakeClock();
-  const store = new InspectionStore({ kv: undefined, clock, maxEntries: 10_000 });
+  const store = new RecordStore({ kv: undefined, clock, maxEntries: 10_000 });
   const platforms = Array.from({ length: 1_000 }, (_, at): Platform => ({
     os: `o${at}`.padEnd(64, "s"),
     architecture: `a${at}`.padEnd(64, "c"),
@@ -23,7 +23,7 @@ Deno.test("InspectionStore holds as much as its weight allows, whatever images s
   }));
   for (let at = 0; at < 1_000; at++) {
     const digest = `sha256:${at.toString(16).padStart(64, "0")}`;
-    store.putDocument(PUBLIC_READERSHIP, { ...COMMON, digest, platforms });
+    store.putRecord(PUBLIC_READERSHIP, { ...COMMON, digest, platforms });
   }
   const leastBytes = 1_000 * 3 * 64;
   assert.ok(store.size() > 10 && store.size() * leastBytes <= MAX_CACHE_BYTES, `${store.size()} documents`);
@@ -31,15 +31,15 @@ Deno.test("InspectionStore holds as much as its weight allows, whatever images s
 
 Deno.test("InspectionStore keeps each platform of an image once", () => {
   const clock = new FakeClock();
-  const store = new InspectionStore({ kv: undefined, clock, maxEntries: 10 });
+  const store = new RecordStore({ kv: undefined, clock, maxEntries: 10 });
   const platforms: readonly Platform[] = Array.from({ length: 900 }, (_, at) => ({
     os: "windows",
     architecture: "amd64",
     osVersion: `10.0.${at}`,
   }));
   const digest = `sha256:${"a".repeat(64)}`;
-  store.putDocument(PUBLIC_READERSHIP, { ...COMMON, digest, platforms });
-  assert.deepEqual(store.documentNow(PUBLIC_READERSHIP.id, digest)?.platforms, [{
+  store.putRecord(PUBLIC_READERSHIP, { ...COMMON, digest, platforms });
+  assert.deepEqual(store.recordNow(PUBLIC_READERSHIP.id, digest)?.platforms, [{
     os: "windows",
     architecture: "amd64",
   }]);
