@@ -2,7 +2,7 @@
 //
 //   watch, sweep, config change ─▶ queue ─▶ read ─▶ gather ─▶ decide ─▶ apply ─▶ report
 //
-// The inspection of a pod (`InspectionState`). A worker only decides and writes: it never waits for a registry.
+// The inspection of a pod (`InspectionStage`). A worker only decides and writes: it never waits for a registry.
 //
 //           no permit is free         its turn               queue
 //   none ────────────────────▶ pending ──────▶ permitted ───────────▶ running

@@ -25,7 +25,7 @@ export function gatherFacts(
   if (plan.kind === "inspect" && forMs > 0 && !isJudged(state)) {
     const pauseMs = state.retries.notBeforeMs - deps.clock.monotonicMs();
     if (pauseMs > 0) return { kind: "waiting", forMs: Math.min(pauseMs, forMs) };
-    if (state.inspection.kind !== "running") inspect(plan.images);
+    if (state.stage.kind !== "running") inspect(plan.images);
     if (!isJudged(state)) return { kind: "waiting", forMs };
   }
   // What goes on would hold permits that other pods need, also where the decision cannot be written.
@@ -43,14 +43,14 @@ export function gatherFacts(
   return { kind: "facts", facts };
 }
 
-function isJudged({ inspection }: PodState): boolean {
-  return inspection.kind === "judged";
+function isJudged({ stage }: PodState): boolean {
+  return stage.kind === "judged";
 }
 
 /** Images without an answer by now count as failed. */
 function evidenceByNow({ pod, settings, plan }: PlannedPod, state: PodState): Evidence {
-  if (plan.kind === "inspect" && state.inspection.kind === "judged") {
-    return { kind: "judged", plan, judgement: state.inspection.judgement };
+  if (plan.kind === "inspect" && state.stage.kind === "judged") {
+    return { kind: "judged", plan, judgement: state.stage.judgement };
   }
   if (plan.kind === "decided") return plan;
   const message = `no answer within --max-gate-age (${renderDuration(settings.maxGateAgeMs)})`;

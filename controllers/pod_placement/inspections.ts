@@ -34,9 +34,9 @@ export class Inspections {
     pod: PodView,
     { state, images }: { readonly state: PodState; readonly images: readonly ImageUse[] },
   ): void {
-    const { inspection } = state;
+    const { stage } = state;
     const { permits } = this.#deps.images;
-    if (inspection.kind === "pending") return;
+    if (stage.kind === "pending") return;
     const judgement = this.#judgeKnown(pod, images);
     if (judgement !== undefined) {
       state.setJudgement(judgement);
@@ -44,13 +44,13 @@ export class Inspections {
     }
     const { namespace } = pod;
     const weight = images.length;
-    const permit = inspection.kind === "permitted" ? inspection.permit : permits.tryAcquire(namespace, { weight });
+    const permit = stage.kind === "permitted" ? stage.permit : permits.tryAcquire(namespace, { weight });
     if (permit === undefined) return this.#waitForTurn(key, state, { namespace, weight });
     const running = { kind: "running", stop: new AbortController() } as const;
-    state.setInspection(running);
+    state.setStage(running);
     this.#follow(
       this.#inspect(reduceToImages(pod, images), images, running.stop.signal).then((judgement) => {
-        if (state.inspection !== running) return;
+        if (state.stage !== running) return;
         state.setJudgement(judgement);
         this.#wake(key);
       }).finally(() => permit.release()),
@@ -72,10 +72,10 @@ export class Inspections {
     { namespace, weight }: { readonly namespace: string; readonly weight: number },
   ): void {
     const pending = { kind: "pending", stop: new AbortController() } as const;
-    state.setInspection(pending);
+    state.setStage(pending);
     const permitted = (permit: Permit): void => {
-      if (state.inspection !== pending) return permit.release();
-      state.setInspection({ kind: "permitted", permit });
+      if (state.stage !== pending) return permit.release();
+      state.setStage({ kind: "permitted", permit });
       this.#wake(key);
     };
     const callers = callersOf({ namespace, priority: "gated" });

@@ -7,7 +7,7 @@ import { failureText } from "../../lib/placement/decide/failures.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPodRef } from "./gated_pod.ts";
 
-type InspectionState =
+type InspectionStage =
   | { readonly kind: "none" }
   /** Waits for its turn, because too many images are being inspected. */
   | { readonly kind: "pending"; readonly stop: AbortController }
@@ -38,7 +38,7 @@ export class PodState {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly #firstSeenMs: number;
   #imagesHash: string;
-  #inspection: InspectionState = { kind: "none" };
+  #stage: InspectionStage = { kind: "none" };
   /** When the current round began, which ends with a decision (monotonic ms); undefined between rounds. */
   #roundBeganMs: number | undefined;
   #retries = NO_RETRIES;
@@ -55,8 +55,8 @@ export class PodState {
     this.#imagesHash = imagesHash;
   }
 
-  get inspection(): InspectionState {
-    return this.#inspection;
+  get stage(): InspectionStage {
+    return this.#stage;
   }
 
   get retries(): Retries {
@@ -83,21 +83,21 @@ export class PodState {
     return seen;
   }
 
-  setInspection(inspection: InspectionState): void {
+  setStage(stage: InspectionStage): void {
     this.beginRound();
-    this.#inspection = inspection;
+    this.#stage = stage;
   }
 
   setJudgement(judgement: ImageJudgement): void {
     this.stopInspection();
-    this.setInspection({ kind: "judged", judgement });
+    this.setStage({ kind: "judged", judgement });
   }
 
   stopInspection(): void {
-    const inspection = this.#inspection;
-    this.#inspection = { kind: "none" };
-    if (inspection.kind === "permitted") inspection.permit.release();
-    else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
+    const stage = this.#stage;
+    this.#stage = { kind: "none" };
+    if (stage.kind === "permitted") stage.permit.release();
+    else if (stage.kind === "pending" || stage.kind === "running") stage.stop.abort();
   }
 
   beginRound(): void {

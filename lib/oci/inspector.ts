@@ -5,7 +5,7 @@
 //        ▼                                                                                         ▲
 //   1  inspector              plans the pull, completes the credentials       config/, credentials/│
 //        ▼ PlannedRequest                                                                          │
-//   2  cache/cached_inspector what is known, from memory or the store; equal requests are one      │
+//   2  cache/image_cache      what is known, from memory or the store; equal requests are one      │
 //      cache/image_lookups    else a look-up: which requests share it, and how often               │
 //        ▼ PlannedRequest                                                                          │
 //   3  registry_reader        its turn among inspections; first_answer: the endpoints in order     │
@@ -17,7 +17,7 @@
 //   5  http/connections       its turn at the host and its account, again after a pause    limits/ │
 //      (auth/token as well)   a way to connect                                                     │
 //      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
-import type { ImageCache } from "./cache/cached_inspector.ts";
+import type { ImageCache } from "./cache/image_cache.ts";
 import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./credentials/match.ts";
 import type { Keyring } from "./credential.ts";
 import { type InspectionReport, type InspectionRequest, reportWithoutRequests } from "./inspection_request.ts";

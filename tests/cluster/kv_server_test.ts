@@ -5,7 +5,7 @@ import { openDenoKv } from "../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { ImageCache } from "../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../lib/oci/cache/image_cache.ts";
 import { makeRequest } from "../support/inspectors.ts";
 import type { PlannedRequest } from "../../lib/oci/inspection_request.ts";
 import type { RegistryReader } from "../../lib/oci/registry_reader.ts";
@@ -87,7 +87,7 @@ test("openDenoKv() lets replicas share what one of them has learnt, in public an
   await Promise.all([left.close(), right.close()]);
 });
 
-test("CachedInspector works through the loss of the server and shares again when it is back, also what started meanwhile", async (server) => {
+test("ImageCache works through the loss of the server and shares again when it is back, also what started meanwhile", async (server) => {
   let shiftMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
   const stores: KeyValueStore[] = [];

@@ -14,7 +14,7 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
   {
     tests: [
       "openDenoKv() lets replicas share what one of them has learnt",
-      "CachedInspector works through the loss of the server",
+      "ImageCache works through the loss of the server",
       "openDenoKv() goes on with misses when its token is wrong",
       "registry cache: import into a KV Connect server and export from it",
       "chaos: KV: remote gone",

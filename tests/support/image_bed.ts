@@ -9,7 +9,7 @@ import type { PullIdentity } from "../../lib/vocabulary/pull_identity.ts";
 import type { PullCredentials } from "../../lib/placement/images/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { ImageCache } from "../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../lib/oci/cache/image_cache.ts";
 import { Inspector } from "../../lib/oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/inspection.ts";
 import { FakeClock } from "./fake_clock.ts";

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
 import { HostLimiters } from "../../lib/oci/limits/host_limiters.ts";
-import { ImageCache } from "../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../lib/oci/cache/image_cache.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { matchCredentials } from "../../lib/oci/credentials/match.ts";
 import { failureOf, RegistryError, type RegistryFailure } from "../../lib/oci/errors.ts";

@@ -32,8 +32,8 @@ interface ExportOptions {
  * The public entries of a store as lines, each with its newline. Ends early when the store fails: compare `faults()`.
  */
 export async function* exportCache(store: KeyValueStore, options: ExportOptions): AsyncGenerator<string> {
-  const documents = { ...options, kind: "digest", schema: ImageRecord } as const;
-  for await (const { value: image } of publicEntries(store, documents)) {
+  const records = { ...options, kind: "digest", schema: ImageRecord } as const;
+  for await (const { value: image } of publicEntries(store, records)) {
     yield `${JSON.stringify({ v: RECORD_VERSION, image })}\n`;
   }
   for await (const { name, value } of publicEntries(store, { ...options, kind: "tag", schema: TagSchema })) {
@@ -73,7 +73,7 @@ export async function importCache(
     if (line.trim() === "") continue;
     const { image, tag } = parseLine(line);
     const write = image !== undefined
-      ? putDocument(image, { store, clock })
+      ? putRecord(image, { store, clock })
       : tag !== undefined
       ? putTag(tag, { store, clock })
       : Promise.resolve("invalid" as const);
@@ -91,9 +91,9 @@ interface Target {
   readonly clock: Clock;
 }
 
-async function putDocument(document: ImageRecord, { store, clock }: Target): Promise<keyof Imported> {
-  const sealed = seal(document, { v: RECORD_VERSION, atMs: clock.nowMs() });
-  return await store.set(entryKey("digest", [document.digest, PUBLIC_NAME]), sealed) ? "imported" : "lost";
+async function putRecord(record: ImageRecord, { store, clock }: Target): Promise<keyof Imported> {
+  const sealed = seal(record, { v: RECORD_VERSION, atMs: clock.nowMs() });
+  return await store.set(entryKey("digest", [record.digest, PUBLIC_NAME]), sealed) ? "imported" : "lost";
 }
 
 /** Stored without an expiry: how long a tag is used follows from its age, and this site may use old ones. */

@@ -11,7 +11,7 @@ export const TagSchema = z.object({ digest: z.string().regex(CONTENT_DIGEST), ve
 
 export type TagRecord = Readonly<z.output<typeof TagSchema>>;
 
-/** The document with each (os, architecture, variant) once: what decisions read, whatever an index repeats. */
+/** The record with each (os, architecture, variant) once: what decisions read, whatever an index repeats. */
 export function compactRecord(record: ImageRecord): ImageRecord {
   const distinct = new Map(record.platforms.map(({ os, architecture, variant }) => {
     const platform = { os, architecture, ...(variant === undefined ? {} : { variant }) };

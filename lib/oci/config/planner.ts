@@ -3,7 +3,7 @@
 //   files   ─ settings_files, host_trees ─▶ PullSettings     at the start, and when a file has changed
 //   image   ─ full_names ─▶ FullName         nginx → docker.io/library/nginx; a short name may have several
 //           ─ pull_sources ─▶ PullSource     mirrors, then the registry itself
-//           ─ plan ─▶ Endpoint               what policy and rules leave of them, and how each is reached
+//           ─ plan_pull ─▶ Endpoint          what policy and rules leave of them, and how each is reached
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
@@ -11,7 +11,7 @@ import type { Credential } from "../credential.ts";
 import { type FileProblem, FileReader, haveChanged, renderProblem } from "../files/read_files.ts";
 import type { PullPlan } from "../pull_plan.ts";
 import { atMost } from "../cache_limits.ts";
-import { planPull } from "./plan.ts";
+import { planPull } from "./plan_pull.ts";
 import type { PullSettings } from "./settings.ts";
 import { loadSettings, type SettingsPaths } from "./settings_files.ts";
 

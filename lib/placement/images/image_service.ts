@@ -6,7 +6,7 @@ import { type PullSecretDeps, PullSecrets } from "./pull_secrets.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
-import { ImageCache } from "../../oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../oci/cache/image_cache.ts";
 import type { HostState } from "../../oci/limits/host_state.ts";
 import type { WorkLimits } from "../../oci/limits/work_limits.ts";
 import { RegistryReader } from "../../oci/registry_reader.ts";

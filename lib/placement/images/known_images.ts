@@ -1,6 +1,6 @@
 // The cache policy of warm admission: which known images may place pods without a request.
 import { LRUCache } from "lru-cache";
-import type { ImageCache, RecalledImage } from "../../oci/cache/cached_inspector.ts";
+import type { ImageCache, RecalledImage } from "../../oci/cache/image_cache.ts";
 import { CACHE_SHARES, weightOfTexts } from "../../oci/cache_limits.ts";
 import type { PullPlanner } from "../../oci/config/planner.ts";
 import type { Freshness, InspectionReport } from "../../oci/inspection_request.ts";

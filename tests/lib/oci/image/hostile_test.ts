@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { parseConfigFile } from "../../../../lib/oci/credentials/config_file.ts";
 import { parseDockerConfigSecret } from "../../../../lib/oci/credentials/docker_config.ts";
 import { parsePluginAnswer, parseProviderConfig } from "../../../../lib/oci/credentials/plugin_protocol.ts";
-import { planPull } from "../../../../lib/oci/config/plan.ts";
+import { planPull } from "../../../../lib/oci/config/plan_pull.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { parseAliasCache, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
 import type { InspectionReport } from "../../../../lib/oci/inspection_request.ts";

@@ -6,7 +6,7 @@ import { KnownImages } from "../../../../lib/placement/images/known_images.ts";
 import { openPodImageInspector } from "../../../../lib/placement/images/pod_image_inspector.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
-import { ImageCache } from "../../../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../../../lib/oci/cache/image_cache.ts";
 import { Inspector } from "../../../../lib/oci/inspector.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images_to_inspect.ts";

@@ -2,7 +2,7 @@
 // at registries that never answer.
 import assert from "node:assert/strict";
 import { MAX_CACHE_BYTES } from "../../../../lib/oci/cache_limits.ts";
-import { RecordStore } from "../../../../lib/oci/cache/inspection_store.ts";
+import { RecordStore } from "../../../../lib/oci/cache/record_store.ts";
 import { PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
 import type { Platform } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -13,7 +13,7 @@ const HOSTILE_PODS = new URL("./hostile_pods.ts", import.meta.url);
 const HOSTILE_SECRETS = new URL("./hostile_secrets.ts", import.meta.url);
 const COMMON = { kind: "platforms", mediaType: "m", depth: "index", findings: [] } as const;
 
-Deno.test("InspectionStore holds as much as its weight allows, whatever images say", () => {
+Deno.test("RecordStore holds as much as its weight allows, whatever images say", () => {
   const clock = new FakeClock();
   const store = new RecordStore({ kv: undefined, clock, maxEntries: 10_000 });
   const platforms = Array.from({ length: 1_000 }, (_, at): Platform => ({
@@ -29,7 +29,7 @@ Deno.test("InspectionStore holds as much as its weight allows, whatever images s
   assert.ok(store.size() > 10 && store.size() * leastBytes <= MAX_CACHE_BYTES, `${store.size()} documents`);
 });
 
-Deno.test("InspectionStore keeps each platform of an image once", () => {
+Deno.test("RecordStore keeps each platform of an image once", () => {
   const clock = new FakeClock();
   const store = new RecordStore({ kv: undefined, clock, maxEntries: 10 });
   const platforms: readonly Platform[] = Array.from({ length: 900 }, (_, at) => ({

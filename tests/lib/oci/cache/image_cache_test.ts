@@ -24,7 +24,7 @@ const PINNED = `registry.example/team/app@${DIGEST}`;
 const RIGHT = { credentials: [makeCredential("registry.example", { password: "right" })] };
 const OTHER = { credentials: [makeCredential("registry.example", { password: "other" })] };
 
-Deno.test("DV-117 CachedInspector.inspect() causes no traffic for the same image with the same secrets", async () => {
+Deno.test("DV-117 ImageCache.inspect() causes no traffic for the same image with the same secrets", async () => {
   const { registry, inspect, cache } = open();
   registry.private.add(APP);
   assert.equal((await inspect(APP, RIGHT)).source, "registry");
@@ -34,7 +34,7 @@ Deno.test("DV-117 CachedInspector.inspect() causes no traffic for the same image
   assert.equal(cache.size(), 1);
 });
 
-Deno.test("DV-118 CachedInspector.inspect() gives private knowledge to nobody with other secrets or none", async () => {
+Deno.test("DV-118 ImageCache.inspect() gives private knowledge to nobody with other secrets or none", async () => {
   const { registry, inspect } = open();
   registry.private.add(APP);
   await inspect(APP, RIGHT);
@@ -45,13 +45,13 @@ Deno.test("DV-118 CachedInspector.inspect() gives private knowledge to nobody wi
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("CachedInspector shares public knowledge with everybody, whatever secrets they bring", async () => {
+Deno.test("ImageCache shares public knowledge with everybody, whatever secrets they bring", async () => {
   const { registry, inspect } = open();
   for (const more of [{}, RIGHT, OTHER]) await inspect(APP, more);
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("DV-119 DV-120 CachedInspector.inspect() forgets with a cluster secret what was read with it", async () => {
+Deno.test("DV-119 DV-120 ImageCache.inspect() forgets with a cluster secret what was read with it", async () => {
   // The cluster's secret reaches the cache as a credential of the request (inspector.ts).
   const { registry, inspect } = open();
   registry.private.add(PINNED);
@@ -62,7 +62,7 @@ Deno.test("DV-119 DV-120 CachedInspector.inspect() forgets with a cluster secret
   assert.equal((await inspect(PINNED)).inspection.kind, "failed", "deleted");
 });
 
-Deno.test("DV-121 CachedInspector.inspect() forgets the least recently used image beyond its size", async () => {
+Deno.test("DV-121 ImageCache.inspect() forgets the least recently used image beyond its size", async () => {
   const { registry, inspect, cache } = open({ maxEntries: 256 });
   const pinned = (at: number): string => `registry.example/app@sha256:${at.toString(16).padStart(64, "0")}`;
   for (let at = 0; at < 257; at++) await inspect(pinned(at));
@@ -74,7 +74,7 @@ Deno.test("DV-121 CachedInspector.inspect() forgets the least recently used imag
   assert.equal(registry.take(), "0 GET, 0 HEAD");
 });
 
-Deno.test("DV-122 CachedInspector.inspect() keeps digests for good and revalidates old tags by one HEAD", async () => {
+Deno.test("DV-122 ImageCache.inspect() keeps digests for good and revalidates old tags by one HEAD", async () => {
   const { clock, registry, inspect } = open();
   await inspect(APP);
   registry.take();
@@ -88,7 +88,7 @@ Deno.test("DV-122 CachedInspector.inspect() keeps digests for good and revalidat
   assert.equal(registry.take(), "0 GET, 0 HEAD", "and is believed again");
 });
 
-Deno.test("DV-123 CachedInspector.inspect() looks a tag up again for each pod of policy Always, once for those before it", async () => {
+Deno.test("DV-123 ImageCache.inspect() looks a tag up again for each pod of policy Always, once for those before it", async () => {
   const { clock, registry, inspect } = open();
   const burst = (image: string) =>
     Promise.all(
@@ -105,7 +105,7 @@ Deno.test("DV-123 CachedInspector.inspect() looks a tag up again for each pod of
   assert.equal(registry.take(), "0 GET, 0 HEAD", "others have the use of it");
 });
 
-Deno.test("CachedInspector never answers policy Always by what another process has seen", async () => {
+Deno.test("ImageCache never answers policy Always by what another process has seen", async () => {
   const clock = new FakeClock();
   const kv = openMemoryStore();
   await open({ kv, clock }).inspect(APP);
@@ -115,7 +115,7 @@ Deno.test("CachedInspector never answers policy Always by what another process h
   assert.equal(registry.take(), "0 GET, 1 HEAD", "its clock may be another one");
 });
 
-Deno.test("CachedInspector counts the age of a tag from when the registry was asked, whatever answers", async () => {
+Deno.test("ImageCache counts the age of a tag from when the registry was asked, whatever answers", async () => {
   const { clock, registry, inspect } = open();
   await inspect(APP);
   registry.take();
@@ -126,7 +126,7 @@ Deno.test("CachedInspector counts the age of a tag from when the registry was as
   }
 });
 
-Deno.test("CachedInspector follows a tag that moved, by HEAD and GET, and back by HEAD alone", async () => {
+Deno.test("ImageCache follows a tag that moved, by HEAD and GET, and back by HEAD alone", async () => {
   const { clock, registry, inspect } = open();
   const digestOf = async (): Promise<string> => {
     const { inspection } = await inspect(APP);
@@ -144,7 +144,7 @@ Deno.test("CachedInspector follows a tag that moved, by HEAD and GET, and back b
   assert.equal(registry.take(), "0 GET, 1 HEAD");
 });
 
-Deno.test("CachedInspector reads by GET where HEAD gives no digest or is refused", async () => {
+Deno.test("ImageCache reads by GET where HEAD gives no digest or is refused", async () => {
   const refused = failureOf("ManifestUnknown", "Cannot find it.");
   for (const answer of [{ kind: "unknown" }, { kind: "failed", failure: refused }] as const) {
     const { clock, registry, inspect } = open();
@@ -159,7 +159,7 @@ Deno.test("CachedInspector reads by GET where HEAD gives no digest or is refused
   }
 });
 
-Deno.test("CachedInspector reports a transient failure rather than an answer that is too old", async () => {
+Deno.test("ImageCache reports a transient failure rather than an answer that is too old", async () => {
   const { clock, registry, inspect } = open();
   await inspect(APP);
   registry.failure = failureOf("ServerError", "Cannot read it.");
@@ -169,7 +169,7 @@ Deno.test("CachedInspector reports a transient failure rather than an answer tha
   assert.equal((await inspect(APP)).inspection.kind, "platforms", "at once when it works again");
 });
 
-Deno.test("DV-124 CachedInspector.inspect() keeps no failure: pods of a burst share one look-up, and the next asks again", async () => {
+Deno.test("DV-124 ImageCache.inspect() keeps no failure: pods of a burst share one look-up, and the next asks again", async () => {
   const { clock, registry, inspect } = open();
   registry.failure = failureOf("ManifestUnknown", "Cannot read it.");
   registry.delayMs = 700;
@@ -184,13 +184,13 @@ Deno.test("DV-124 CachedInspector.inspect() keeps no failure: pods of a burst sh
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("CachedInspector reads deeper when requested to, once", async () => {
+Deno.test("ImageCache reads deeper when requested to, once", async () => {
   const { registry, inspect } = open();
   for (const depth of ["index", "config", "config", "index"] as const) await inspect(APP, { depth });
   assert.equal(registry.take(), "2 GET, 0 HEAD");
 });
 
-Deno.test("CachedInspector reports a digest that pins one platform also when the tag gave it", async () => {
+Deno.test("ImageCache reports a digest that pins one platform also when the tag gave it", async () => {
   const { registry, inspect } = open();
   registry.mediaType = "application/vnd.oci.image.manifest.v1+json";
   await inspect(APP);
@@ -203,7 +203,7 @@ Deno.test("CachedInspector reports a digest that pins one platform also when the
   assert.deepEqual(await findings(APP), []);
 });
 
-Deno.test("CachedInspector has after a restart what it had before", async () => {
+Deno.test("ImageCache has after a restart what it had before", async () => {
   const clock = new FakeClock();
   const kv = openMemoryStore();
   await open({ kv, clock }).inspect(APP);
@@ -217,7 +217,7 @@ Deno.test("CachedInspector has after a restart what it had before", async () => 
   assert.equal(later.registry.take(), "0 GET, 1 HEAD");
 });
 
-Deno.test("CachedInspector works with a store that loses values, and never waits for it to write", async () => {
+Deno.test("ImageCache works with a store that loses values, and never waits for it to write", async () => {
   const clock = new FakeClock();
   const forgetful: KeyValueStore = {
     ...openMemoryStore(),
@@ -229,7 +229,7 @@ Deno.test("CachedInspector works with a store that loses values, and never waits
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("CachedInspector ignores what the store holds when it is not its own", async () => {
+Deno.test("ImageCache ignores what the store holds when it is not its own", async () => {
   const clock = new FakeClock();
   for (const rubbish of [null, 7, "x", [], {}, { v: 1, atMs: 0, value: { digest: "sha256:x" } }]) {
     const kv: KeyValueStore = { ...openMemoryStore(), get: () => Promise.resolve(rubbish) };
@@ -239,7 +239,7 @@ Deno.test("CachedInspector ignores what the store holds when it is not its own",
   }
 });
 
-Deno.test("CachedInspector uses no tag for longer because a clock was set back", async () => {
+Deno.test("ImageCache uses no tag for longer because a clock was set back", async () => {
   const kv = openMemoryStore();
   const { clock, registry, inspect } = open({ kv });
   await inspect(APP);
@@ -253,7 +253,7 @@ Deno.test("CachedInspector uses no tag for longer because a clock was set back",
   assert.equal(registry.take(), "0 GET, 1 HEAD", "our own is as old as it is");
 });
 
-Deno.test("CachedInspector keeps a short name apart from the full one: configuration may send it elsewhere", async () => {
+Deno.test("ImageCache keeps a short name apart from the full one: configuration may send it elsewhere", async () => {
   const { registry, inspect } = open();
   await inspect("nginx:1");
   await inspect("docker.io/library/nginx:1");

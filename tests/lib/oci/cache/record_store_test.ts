@@ -7,7 +7,7 @@ import { openMemoryStore } from "../../../support/memory_store.ts";
 import type { KeyValueStore, StoreEntry } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { PUBLIC_NAME, PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
-import { RecordStore } from "../../../../lib/oci/cache/inspection_store.ts";
+import { RecordStore } from "../../../../lib/oci/cache/record_store.ts";
 import type { ImageRecord } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makePlatforms } from "../../../support/reports.ts";
@@ -85,7 +85,7 @@ async function putAll(
   }
 }
 
-Deno.test("InspectionStore holds the cache file to its bytes, and keeps the newest", async () => {
+Deno.test("RecordStore holds the cache file to its bytes, and keeps the newest", async () => {
   await using folder = await temporaryFolder();
   const path = `${folder.path}/cache.db`;
   // By its time no call takes longer than it may, however slow the disk.
@@ -104,7 +104,7 @@ Deno.test("InspectionStore holds the cache file to its bytes, and keeps the newe
   assert.ok(await fileMb(path) < 8 * 1.25 + AHEAD_MB, `${await fileMb(path)} MB`);
 });
 
-Deno.test("InspectionStore cuts back a file that an earlier version has filled, and reads what is left", async () => {
+Deno.test("RecordStore cuts back a file that an earlier version has filled, and reads what is left", async () => {
   await using folder = await temporaryFolder();
   const clock = new FakeClock();
   const kv = await openDenoKv({ path: `${folder.path}/cache.db`, clock, log: silentLogger });
@@ -127,7 +127,7 @@ Deno.test("InspectionStore cuts back a file that an earlier version has filled, 
   await kv.close();
 });
 
-Deno.test("InspectionStore cuts the store back once at a time, and writes no more than so much meanwhile", async () => {
+Deno.test("RecordStore cuts the store back once at a time, and writes no more than so much meanwhile", async () => {
   const clock = new FakeClock();
   const memory = openMemoryStore();
   let [lists, sets] = [0, 0];

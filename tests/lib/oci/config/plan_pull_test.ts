@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { planPull } from "../../../../lib/oci/config/plan.ts";
+import { planPull } from "../../../../lib/oci/config/plan_pull.ts";
 import { canonicalHost } from "../../../../lib/oci/host_names.ts";
 import { asParsed, unparsable } from "../../../../lib/parsed.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";

@@ -1,8 +1,8 @@
-// The caching inspector, around the registry's. It keeps the platforms of a digest for good, and the digest of a tag
-// for a while. After that a HEAD request confirms the digest.
+// What is known of images, around the reader of registries. It keeps the platforms of a digest for good, and the digest
+// of a tag for a while. After that a HEAD request confirms the digest.
 //
 //   inspect ─ equal one under way? ─ known and fresh enough? ─ ImageLookups: share or begin a look-up
-//                                                               ├ HEAD, where its document is known
+//                                                               ├ HEAD, where a record of it is known
 //                                                               └ GET otherwise
 import type { Clock } from "../../clock.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
@@ -21,7 +21,7 @@ import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { openReaderships, PUBLIC_READERSHIP, type Readership } from "./readership.ts";
-import { type KnownTag, RecordStore } from "./inspection_store.ts";
+import { type KnownTag, RecordStore } from "./record_store.ts";
 import { isDeepEnough } from "./records.ts";
 import { ImageLookups } from "./image_lookups.ts";
 
@@ -117,18 +117,18 @@ export class ImageCache {
     const { reference, freshness, callers } = request;
     const tag = reference.digest === undefined ? await this.#readTag(request) : undefined;
     const digest = reference.digest ?? tag?.digest;
-    const document = digest === undefined ? undefined : await this.#readDocument(request, digest);
-    if (document !== undefined && this.#isFresh(tag, freshness)) {
+    const known = digest === undefined ? undefined : await this.#readRecord(request, digest);
+    if (known !== undefined && this.#isFresh(tag, freshness)) {
       return {
-        ...cachedReport(reference, document.record),
-        readershipId: readershipIdOf({ document: document.readershipId, tag: tag?.readershipId }),
+        ...cachedReport(reference, known.record),
+        readershipId: readershipIdOf({ record: known.readershipId, tag: tag?.readershipId }),
       };
     }
     const askedSinceMs = this.#askedSinceMs(freshness);
     return await this.#lookups.share(keyOf(request), { askedSinceMs, callers, signal }, async (all, shared) => {
       const askedAtMs = this.#deps.clock.monotonicMs();
       const lookup = { ...request, callers: all };
-      return document === undefined
+      return known === undefined
         ? await this.#get(lookup, shared, askedAtMs)
         : await this.#head(lookup, shared, askedAtMs);
     });
@@ -143,14 +143,14 @@ export class ImageCache {
       return { ...cachedReport(reference, { kind: "failed", failure: head.failure }), source: "registry", ...cost };
     }
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
-    const document = head.kind === "digest" ? await this.#readDocument(request, head.digest) : undefined;
-    if (head.kind !== "digest" || document === undefined) return await this.#get(request, signal, askedAtMs);
+    const known = head.kind === "digest" ? await this.#readRecord(request, head.digest) : undefined;
+    if (head.kind !== "digest" || known === undefined) return await this.#get(request, signal, askedAtMs);
     const { digest, credential } = head;
     const tagReadership = this.#readershipFor(request, credential);
     this.#store.putTag(tagReadership, tagName(reference), { digest, askedAtMs });
-    const readershipId = readershipIdOf({ document: document.readershipId, tag: tagReadership.id });
+    const readershipId = readershipIdOf({ record: known.readershipId, tag: tagReadership.id });
     const credentialSource = credential?.source;
-    return { ...cachedReport(reference, document.record), readershipId, ...cost, credentialSource };
+    return { ...cachedReport(reference, known.record), readershipId, ...cost, credentialSource };
   }
 
   async #get(request: PlannedRequest, signal: AbortSignal, askedAtMs: number): Promise<InspectionReport> {
@@ -173,7 +173,7 @@ export class ImageCache {
     if (reference.digest === undefined) {
       this.#store.putTag(readership, tagName(reference), { digest: inspection.digest, askedAtMs });
     }
-    return { ...report, readershipId: readershipIdOf({ document: readership.id }) };
+    return { ...report, readershipId: readershipIdOf({ record: readership.id }) };
   }
 
   /** Without a tag the reference has a digest, which means the same for ever. */
@@ -200,7 +200,7 @@ export class ImageCache {
     return [...new Set([PUBLIC_READERSHIP, this.#readershipOf(credentials)])];
   }
 
-  async #readDocument(request: PlannedRequest, digest: string): Promise<ReadableRecord | undefined> {
+  async #readRecord(request: PlannedRequest, digest: string): Promise<ReadableRecord | undefined> {
     for (const readership of this.#readershipsOf(request)) {
       const record = await this.#store.readRecord(readership, digest);
       if (record !== undefined && isDeepEnough(record, request.depth)) return { record, readershipId: readership.id };
@@ -231,11 +231,11 @@ function youngestOf<T extends KnownTag>(tags: readonly T[]): T | undefined {
   }, undefined);
 }
 
-/** Public only if the document is, and the tag that led to it, where one did. By their readerships. */
+/** Public only if the record is, and the tag that led to it, where one did. By their readerships. */
 function readershipIdOf(
-  { document, tag = document }: { readonly document: number; readonly tag?: number | undefined },
+  { record, tag = record }: { readonly record: number; readonly tag?: number | undefined },
 ): number | undefined {
-  const id = document === PUBLIC_READERSHIP.id ? tag : document;
+  const id = record === PUBLIC_READERSHIP.id ? tag : record;
   return id === PUBLIC_READERSHIP.id ? undefined : id;
 }
 

@@ -1,4 +1,4 @@
-// The stored inspections by digest, and digests by tag: in memory, and in a key-value store that is written in the
+// The records of images by digest, and digests by tag: in memory, and in a key-value store that is written in the
 // background.
 import { LRUCache } from "lru-cache";
 import type * as z from "zod";
@@ -36,10 +36,10 @@ interface RecordName {
 export class RecordStore {
   readonly #stored: { readonly kv: KeyValueStore; readonly budget: StoreBudget } | undefined;
   readonly #clock: Clock;
-  readonly #documents: LRUCache<string, ImageRecord>;
+  readonly #records: LRUCache<string, ImageRecord>;
   readonly #tags: LRUCache<string, KnownTag>;
 
-  /** At most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
+  /** At most `maxEntries` records of images and as many tags are in memory, fewer when they weigh too much. */
   constructor({ kv, clock, maxEntries, maxStoredBytes = MAX_STORED_BYTES }: {
     readonly kv: KeyValueStore | undefined;
     readonly clock: Clock;
@@ -49,18 +49,18 @@ export class RecordStore {
     this.#clock = clock;
     const limits = { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock };
     this.#stored = kv && { kv, budget: new StoreBudget(kv, limits) };
-    const { records: documents, tags } = CACHE_SHARES;
-    this.#documents = new LRUCache(atMostWeighed(maxEntries, { maxSize: documents, weigh: weightOfRecord }));
+    const { records, tags } = CACHE_SHARES;
+    this.#records = new LRUCache(atMostWeighed(maxEntries, { maxSize: records, weigh: weightOfRecord }));
     const weigh = ({ digest }: KnownTag, key: string): number => weightOfTexts(key, digest);
     this.#tags = new LRUCache(atMostWeighed(maxEntries, { maxSize: tags, weigh }));
   }
 
   size(): number {
-    return this.#documents.size;
+    return this.#records.size;
   }
 
   recordNow(readershipId: number, digest: string): ImageRecord | undefined {
-    return this.#documents.get(memoryKey(readershipId, digest));
+    return this.#records.get(memoryKey(readershipId, digest));
   }
 
   tagNow(readershipId: number, name: string): KnownTag | undefined {
@@ -76,7 +76,7 @@ export class RecordStore {
     const newer = this.recordNow(readership.id, digest);
     if (stored === undefined || newer !== undefined) return newer;
     const record = compactRecord(stored);
-    this.#documents.set(memoryKey(readership.id, digest), record);
+    this.#records.set(memoryKey(readership.id, digest), record);
     return record;
   }
 
@@ -97,10 +97,10 @@ export class RecordStore {
   putRecord(readership: Readership, record: ImageRecord): void {
     const key = memoryKey(readership.id, record.digest);
     // What was read of an index alone does not replace what is also known of its configs.
-    const before = this.#documents.peek(key);
+    const before = this.#records.peek(key);
     if (before !== undefined && isDeepEnough(before, "config") && !isDeepEnough(record, "config")) return;
     const compact = compactRecord(record);
-    this.#documents.set(key, compact);
+    this.#records.set(key, compact);
     void this.#write({ readership, kind: "digest", name: record.digest }, { value: compact });
   }
 

@@ -3,7 +3,7 @@ import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from ".
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import type { RegistryRead } from "../../../../lib/oci/registry_reader.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { ImageCache } from "../../../../lib/oci/cache/cached_inspector.ts";
+import { ImageCache } from "../../../../lib/oci/cache/image_cache.ts";
 import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspection_request.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -36,7 +36,7 @@ const open = (kv?: KeyValueStore) => {
   return { inspect, calls, clock };
 };
 
-Deno.test("CachedInspector.inspect() reads the store and asks the registry once for 1 000 equal requests at the same time", async () => {
+Deno.test("ImageCache.inspect() reads the store and asks the registry once for 1 000 equal requests at the same time", async () => {
   const store = openMemoryStore();
   let reads = 0;
   const { inspect, calls } = open({ ...store, get: (key) => (reads++, store.get(key)) });
@@ -47,7 +47,7 @@ Deno.test("CachedInspector.inspect() reads the store and asks the registry once 
   assert.equal(new Set(await reports).size, 1);
 });
 
-Deno.test("CachedInspector.inspect() keeps apart what differs in image, credentials or depth", async () => {
+Deno.test("ImageCache.inspect() keeps apart what differs in image, credentials or depth", async () => {
   const { inspect, calls } = open();
   const different: readonly RequestParts[] = [
     {},
@@ -63,7 +63,7 @@ Deno.test("CachedInspector.inspect() keeps apart what differs in image, credenti
   await reports;
 });
 
-Deno.test("CachedInspector.inspect() asks with the strongest priority of those who wait", async () => {
+Deno.test("ImageCache.inspect() asks with the strongest priority of those who wait", async () => {
   const { inspect, calls } = open();
   const reports = [inspect({ priority: "prewarm" })];
   await turn();
@@ -77,7 +77,7 @@ Deno.test("CachedInspector.inspect() asks with the strongest priority of those w
   await Promise.all(reports);
 });
 
-Deno.test("CachedInspector.inspect() asks for all of its callers, each once, also those who join later", async () => {
+Deno.test("ImageCache.inspect() asks for all of its callers, each once, also those who join later", async () => {
   const { inspect, calls } = open();
   const reports = [inspect({ namespace: "one" })];
   await turn();
@@ -91,7 +91,7 @@ Deno.test("CachedInspector.inspect() asks for all of its callers, each once, als
   await Promise.all(reports);
 });
 
-Deno.test("CachedInspector.inspect() joins nothing under way for a request that wants a later look-up", async () => {
+Deno.test("ImageCache.inspect() joins nothing under way for a request that wants a later look-up", async () => {
   const { inspect, calls } = open();
   const reports = [inspect()];
   await turn();
