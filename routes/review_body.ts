@@ -12,6 +12,7 @@
 import type { Context } from "hono";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { hasDenseStructure } from "../lib/json.ts";
+import { collectBody } from "../lib/oci/http/body.ts";
 
 /** Largest review read (bytes): the API server's own objects end at 3 MiB; old and new object fit. */
 export const MAX_BODY_BYTES = 7 * 1024 * 1024;
@@ -88,21 +89,8 @@ async function discard(request: Request): Promise<void> {
   for await (const _chunk of request.body ?? []);
 }
 
-async function readCapped(request: Request): Promise<Uint8Array | UnreadableBody> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > MAX_BODY_BYTES) return TOO_LARGE;
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
+async function readCapped({ body }: Request): Promise<Uint8Array | UnreadableBody> {
+  return body === null ? new Uint8Array() : await collectBody(body, { maxBytes: MAX_BODY_BYTES }) ?? TOO_LARGE;
 }
 
 type Answer = (body: unknown) => Promise<Readonly<Record<string, unknown>> | undefined>;
