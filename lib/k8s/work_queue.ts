@@ -86,15 +86,10 @@ export class WorkQueue {
   }
 
   /** Makes a key due now. Never blocks, and returns before any reconcile. */
-  add(key: string, options: AddOptions = {}): void {
-    this.addAfter(key, 0, options);
-  }
-
-  addAfter(key: string, ms: number, { urgentAfterMs = Infinity }: AddOptions = {}): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    const dueMs = nowMs + Math.max(0, ms);
+  add(key: string, { urgentAfterMs = Infinity }: AddOptions = {}): void {
+    const dueMs = this.#options.clock.monotonicMs();
     const entry = this.#entries.get(key);
-    const urgentFromMs = Math.min(entry?.urgentFromMs ?? Infinity, nowMs + urgentAfterMs);
+    const urgentFromMs = Math.min(entry?.urgentFromMs ?? Infinity, dueMs + urgentAfterMs);
     if (entry === undefined) {
       if (!this.#flows.enter(this.#flowOf(key))) return;
       this.#delay(key, { state: "delayed", dueMs, urgentFromMs, failures: 0 });
