@@ -110,15 +110,9 @@ const RUNNERS: Readonly<Record<Config["command"], Runner>> = {
     const settings = settingsOf(config);
     return await runReport({ ...config, settings }, { ...deps, showsProgress: Deno.stderr.isTerminal() });
   }),
-  taints: onCluster(async (config, deps) => {
-    return await (await import("./lib/cli/taints.ts")).runTaints(deps, { ...config, signal: deps.signal });
-  }),
-  upgrade: onCluster(async (config, deps) => {
-    return await (await import("./lib/cli/upgrade.ts")).runUpgrade(deps, { ...config, signal: deps.signal });
-  }),
-  ungate: onCluster(async (config, deps) => {
-    return await (await import("./lib/cli/ungate.ts")).runUngate(deps, { ...config, signal: deps.signal });
-  }),
+  taints: onCluster(async (config, deps) => await (await import("./lib/cli/taints.ts")).runTaints(deps, config)),
+  upgrade: onCluster(async (config, deps) => await (await import("./lib/cli/upgrade.ts")).runUpgrade(deps, config)),
+  ungate: onCluster(async (config, deps) => await (await import("./lib/cli/ungate.ts")).runUngate(deps, config)),
   "enoexec-daemon": runDaemon,
   cache: async (config, deps) => {
     return await (await import("./lib/cli/cache.ts")).runCache(config, { ...deps, input: Deno.stdin.readable });
@@ -149,12 +143,11 @@ function settingsOf(config: Config): PlacementSettings {
 }
 
 async function runExplanation(config: Config, deps: ClusterDeps): Promise<number> {
-  const { access: { namespace = "default" }, signal } = deps;
-  const { podNamespace = namespace } = config;
+  const { podNamespace = deps.access.namespace ?? "default" } = config;
   const { runExplain } = await import("./lib/cli/explain.ts");
   const openImages = async (): Promise<CallerImages> =>
     await (await import("./lib/cli/report.ts")).openCallerImages(config, deps);
-  return await runExplain({ ...deps, openImages }, { ...config, podNamespace, settings: settingsOf(config), signal });
+  return await runExplain({ ...deps, openImages }, { ...config, podNamespace, settings: settingsOf(config) });
 }
 
 async function runDaemon(config: Config, { terminal, signal }: CommandDeps): Promise<number> {

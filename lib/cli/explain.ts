@@ -32,6 +32,7 @@ interface ExplainDeps {
   readonly api: ReadApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
+  readonly signal: AbortSignal;
   /** Called only for a pod whose images must be compared with its architectures or its node. */
   readonly openImages: () => Promise<AsyncDisposable & Pick<PodImageInspector, "inspect">>;
 }
@@ -46,25 +47,24 @@ export async function runExplain(
     readonly output: OutputFormat;
     /** From the files of --config. */
     readonly settings: PlacementSettings;
-    readonly signal: AbortSignal;
   },
 ): Promise<number> {
-  const { api, terminal } = deps;
+  const { api, terminal, signal } = deps;
   const target = podTarget(options.positionals[0] ?? "", options.podNamespace);
-  const object = await readOptional(api, { type: Resource.pods, ...target, signal: options.signal });
+  const object = await readOptional(api, { type: Resource.pods, ...target, signal });
   const pod = parsePod(object);
   if (object === undefined || pod === undefined) {
     terminal.err(`archway: ${missing(target)}\n`);
     return ExitCode.no;
   }
-  const config = await readClusterConfig(api, options.signal);
+  const config = await readClusterConfig(api, signal);
   const failing = failingContainer(object);
-  const execFormatErrors = await readExecFormatErrors(deps, pod, options.signal);
+  const execFormatErrors = await readExecFormatErrors(deps, pod, signal);
   const explanation = explainPod(pod, {
     ageMs: ageOf(pod, deps),
     schedulerSays: schedulerSays(object),
     failing,
-    participation: await readParticipation(api, { pod, config, signal: options.signal }),
+    participation: await readParticipation(api, { pod, config, signal }),
     gatingStopped: gatingStopped(config),
     execFormatErrors,
     // A failure that was seen says more.
@@ -92,13 +92,9 @@ function ageOf({ createdMs }: PodView, { api, clock }: ExplainDeps): number | un
 
 /** Warnings about images that have none of the architectures which the pod pins, or lack that of its node. */
 async function readMismatches(
-  { api, openImages }: ExplainDeps,
+  { api, signal, openImages }: ExplainDeps,
   pod: PodView,
-  { settings, failing, signal }: {
-    readonly settings: PlacementSettings;
-    readonly failing: ExplainContext["failing"];
-    readonly signal: AbortSignal;
-  },
+  { settings, failing }: { readonly settings: PlacementSettings; readonly failing: ExplainContext["failing"] },
 ): Promise<readonly string[]> {
   const pinned = pinnedImages(pod, settings);
   const late = lateContainers(pod, failing);

@@ -50,7 +50,6 @@ export interface CommandOptions {
   readonly positionals: readonly string[];
   readonly dryRun: boolean;
   readonly output: OutputFormat;
-  readonly signal: AbortSignal;
 }
 
 /** A document, and what is shown of it in place of it: a text that is made for the width of the terminal. */

@@ -33,9 +33,9 @@ export async function runTaints(deps: TaintsApplyDeps, options: TaintsOptions): 
 }
 
 async function plan(
-  { api, terminal, clock }: TaintsApplyDeps,
+  { api, terminal, clock, signal }: TaintsApplyDeps,
   rule: ArchTaint,
-  { output, signal }: TaintsOptions,
+  { output }: TaintsOptions,
 ): Promise<number> {
   const survey = await readSurvey(api, rule, signal);
   const found = planOf(survey, await tryTolerations({ api, clock }, survey.needs, signal));
@@ -45,16 +45,16 @@ async function plan(
   return isHindered ? ExitCode.no : ExitCode.done;
 }
 
-async function apply(deps: TaintsApplyDeps, rule: ArchTaint, { output, signal }: TaintsOptions): Promise<number> {
-  const applied = await applyTaints(deps, rule, signal);
+async function apply(deps: TaintsApplyDeps, rule: ArchTaint, { output }: TaintsOptions): Promise<number> {
+  const applied = await applyTaints(deps, rule);
   print(deps.terminal, output, { document: applied, text: () => renderApplied(applied) });
   return applied.end === "done" ? ExitCode.done : ExitCode.no;
 }
 
 async function clean(
-  { api, clock, terminal }: TaintsApplyDeps,
+  { api, clock, terminal, signal }: TaintsApplyDeps,
   { key }: ArchTaint,
-  { dryRun, output, signal }: TaintsOptions,
+  { dryRun, output }: TaintsOptions,
 ): Promise<number> {
   const lifted = await liftTaints({ api, key, limiter: openRateLimiter(clock) }, { signal, dryRun });
   const document = { dryRun, lifted: [...lifted.lifted].sort(), left: lifted.left };

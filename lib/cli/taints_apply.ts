@@ -16,21 +16,21 @@ export interface AppliedTaints {
   readonly message: string;
 }
 
-export type TaintsApplyDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
+export type TaintsApplyDeps = Pick<ReportDeps, "api" | "terminal" | "clock" | "signal">;
 
 const CHECK_MS = 100;
 /** Longest without a write before it counts as stuck (ms): longer than a refused write is held back. */
 const STUCK_MS = 20_000;
 
 /** Progress goes to standard error, a line for each phase. Throws when the signal aborts. */
-export async function applyTaints(deps: TaintsApplyDeps, rule: ArchTaint, signal: AbortSignal): Promise<AppliedTaints> {
-  const { api, clock } = deps;
+export async function applyTaints(deps: TaintsApplyDeps, rule: ArchTaint): Promise<AppliedTaints> {
+  const { api, clock, signal } = deps;
   const stop = new AbortController();
   const watches = openTaintWatches({ api, clock, log: silentLogger, rule, onChange: () => {} });
   const writes = openPendingWrites();
   const watching = watches.run(AbortSignal.any([signal, stop.signal]));
   try {
-    return await followSteps(deps, { watches, holds: openHolds(clock), writes, signal });
+    return await followSteps(deps, { watches, holds: openHolds(clock), writes });
   } finally {
     await writes.finished();
     stop.abort();
@@ -42,14 +42,13 @@ interface Following {
   readonly writes: PendingWrites;
   readonly watches: TaintWatches;
   readonly holds: Holds;
-  readonly signal: AbortSignal;
 }
 
 async function followSteps(
   deps: TaintsApplyDeps,
-  { watches, holds, writes, signal }: Following,
+  { watches, holds, writes }: Following,
 ): Promise<AppliedTaints> {
-  const { api, clock, terminal } = deps;
+  const { api, clock, terminal, signal } = deps;
   const written = { tolerate: 0, taint: 0, untaint: 0 };
   let lastWriteMs = clock.monotonicMs();
   const onWrite: ApplyDeps["onWrite"] = (change, _key, { kind }) => {

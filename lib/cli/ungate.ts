@@ -1,18 +1,16 @@
 // `archway ungate`: removes Archway's gate from every pod by hand, also when no Archway runs.
-import type { KubeApi } from "../k8s/api.ts";
 import { ungateAll, type UngateResults } from "../placement/cluster/ungate.ts";
-import { type CommandOptions, ExitCode, print, renderTable, type Terminal } from "./output.ts";
+import { type CommandOptions, ExitCode, print, renderTable } from "./output.ts";
+import type { ReportDeps } from "./report.ts";
 
 const UNPLACED = "Pods released by hand may land on nodes that their images do not support.";
 const TRY_AGAIN = "Fix what the reasons name, then run it again.";
 
 /** Ungates the pods and prints each; returns the exit code: 1 when some are left. */
 export async function runUngate(
-  deps: { readonly api: KubeApi; readonly terminal: Terminal },
-  options: Omit<CommandOptions, "positionals">,
+  { api, terminal, signal }: Pick<ReportDeps, "api" | "terminal" | "signal">,
+  { dryRun, output }: Omit<CommandOptions, "positionals">,
 ): Promise<number> {
-  const { api, terminal } = deps;
-  const { dryRun, output, signal } = options;
   const result = await ungateAll(api, { signal, dryRun });
   const document = { dryRun, released: [...result.ungated].sort(), left: result.left };
   print(terminal, output, { document, text: (width) => renderUngate(result, { dryRun, width }) });

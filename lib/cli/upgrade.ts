@@ -10,7 +10,7 @@ import { type CommandOptions, ExitCode, print } from "./output.ts";
 import type { ReportDeps } from "./report.ts";
 import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatusText } from "./upgrade_text.ts";
 
-type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
+type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock" | "signal">;
 
 const { namespace } = Upgrades;
 
@@ -23,7 +23,7 @@ export async function runUpgrade(deps: UpgradeDeps, options: CommandOptions): Pr
     return await setSuspend(deps, { ...options, suspend: verb === "suspend" });
   }
   const nowMs = serverNowMs(deps.clock, deps.api);
-  const input = await readInput({ readApi: deps.api, namespace }, { nowMs, signal: options.signal });
+  const input = await readInput({ readApi: deps.api, namespace }, { nowMs, signal: deps.signal });
   if (input.known === undefined) return missing(deps, input);
   return verb === "plan" ? await plan(deps, input, options) : status(deps, input, options);
 }
@@ -39,8 +39,11 @@ function status({ terminal }: UpgradeDeps, { known, config }: UpgradeInput, { ou
   return described.phase === "Failed" ? ExitCode.no : ExitCode.done;
 }
 
-async function plan({ api, terminal }: UpgradeDeps, input: UpgradeInput, options: CommandOptions): Promise<number> {
-  const { output, signal } = options;
+async function plan(
+  { api, terminal, signal }: UpgradeDeps,
+  input: UpgradeInput,
+  { output }: CommandOptions,
+): Promise<number> {
   const reader = openClusterReader(api, signal);
   const [operators, pools] = await Promise.all([reader.operators(), reader.pools()]);
   const described = describePlan(input, { operators, pools });
@@ -55,8 +58,8 @@ function missing({ terminal }: UpgradeDeps, { plan }: UpgradeInput): number {
 }
 
 async function setSuspend(
-  { api, terminal }: UpgradeDeps,
-  { dryRun, signal, suspend }: CommandOptions & { readonly suspend: boolean },
+  { api, terminal, signal }: UpgradeDeps,
+  { dryRun, suspend }: CommandOptions & { readonly suspend: boolean },
 ): Promise<number> {
   const target = { namespace, name: Upgrades.config };
   const body = { kind: "merge", document: { spec: { suspend: suspend ? true : null } } } as const;

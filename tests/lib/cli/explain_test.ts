@@ -38,8 +38,8 @@ async function run(
   const { terminal, said } = recordingTerminal({ color });
   const { signal } = new AbortController();
   const code = await runExplain(
-    { api, terminal: { ...terminal, columns }, clock, openImages: () => Promise.resolve(imagesOf(facts)) },
-    { positionals: [operand], podNamespace: "default", output, settings, signal },
+    { api, terminal: { ...terminal, columns }, clock, signal, openImages: () => Promise.resolve(imagesOf(facts)) },
+    { positionals: [operand], podNamespace: "default", output, settings },
   );
   return { code, said };
 }

@@ -24,8 +24,10 @@ async function run(cluster: MemoryCluster, given: Given): Promise<Ran> {
   const { terminal, said } = recordingTerminal({ color: false, columns });
   const signal = new AbortController().signal;
   let isOver = false;
-  const options = { positionals, archTaint, dryRun, output, signal };
-  const running = runTaints({ api: cluster.client(before), terminal, clock }, options).finally(() => isOver = true);
+  const options = { positionals, archTaint, dryRun, output };
+  const running = runTaints({ api: cluster.client(before), terminal, clock, signal }, options).finally(() =>
+    isOver = true
+  );
   for (let turns = 0; !isOver && turns < 2_000; turns++) await clock.advance(100);
   return { code: await running, ...said };
 }

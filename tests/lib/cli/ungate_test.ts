@@ -15,7 +15,7 @@ async function run(
   const { dryRun = false, output = "table", color = false } = options;
   const { terminal, said } = recordingTerminal({ color });
   const { signal } = new AbortController();
-  const code = await runUngate({ api, terminal }, { dryRun, output, signal });
+  const code = await runUngate({ api, terminal, signal }, { dryRun, output });
   assert.equal(said.err, "");
   return { code, out: said.out };
 }

@@ -43,9 +43,9 @@ async function run(cluster: MemoryCluster, ...args: readonly string[]): Promise<
     positionals,
     dryRun: args.includes("--dry-run"),
     output: args.includes("-ojson") ? "json" as const : "table" as const,
-    signal: new AbortController().signal,
   };
-  const code = await runUpgrade({ api: cluster.api, terminal, clock: new FakeClock() }, options);
+  const { signal } = new AbortController();
+  const code = await runUpgrade({ api: cluster.api, terminal, clock: new FakeClock(), signal }, options);
   return { code, ...said };
 }
 
