@@ -1,7 +1,7 @@
 // Which containers were reported lately, and by which source: two sources may see the same one.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import { atMost } from "../oci/cache_limits.ts";
+import { atMost, livingBy } from "../oci/cache_limits.ts";
 
 /** Who saw it: the daemon in the kernel, or the leader in the status of the pod. */
 export type FailureSource = "kernel" | "status";
@@ -22,14 +22,12 @@ const MAX_SHOWN = 20;
 const CLEARED_MS = 10 * 60_000;
 
 export class ReportedContainers {
-  readonly #clock: Clock;
   readonly #known = new LRUCache<string, FailureSource>(atMost(MAX_CONTAINERS));
-  /** Until when, in monotonic ms. */
-  readonly #cleared = new LRUCache<string, number>(atMost(MAX_CONTAINERS));
+  readonly #cleared: LRUCache<string, true>;
   readonly #shown: ReportedFailure[] = [];
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this.#cleared = new LRUCache({ ...atMost(MAX_CONTAINERS), ttl: CLEARED_MS, ...livingBy(clock) });
   }
 
   /** `merged`: the other source has reported this container before. */
@@ -43,11 +41,11 @@ export class ReportedContainers {
   /** Whether it was reported, or lately cleared. */
   has(podUid: string, name: string): boolean {
     const key = `${podUid} ${name}`;
-    return this.#known.has(key) || (this.#cleared.get(key) ?? -Infinity) > this.#clock.monotonicMs();
+    return this.#known.has(key) || this.#cleared.has(key);
   }
 
   clear(podUid: string, name: string): void {
-    this.#cleared.set(`${podUid} ${name}`, this.#clock.monotonicMs() + CLEARED_MS);
+    this.#cleared.set(`${podUid} ${name}`, true);
   }
 
   remember(failure: ReportedFailure): void {
