@@ -9,6 +9,7 @@ import { errorText, type Logger } from "../../log.ts";
 import { BACKGROUND_FACTORS } from "../../oci/limits/work_limits.ts";
 import type { ImageUse } from "../../oci/inspection.ts";
 import type { PlacementSettings } from "../decide/config/settings.ts";
+import { livingBy } from "../../oci/cache_limits.ts";
 import { judgeImages } from "../decide/judge_images.ts";
 import { MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images_to_inspect.ts";
 import { expressionsOf } from "../decide/pod/constraints.ts";
@@ -47,7 +48,7 @@ const MAX_SEEN = 4_096;
 const SEEN_MS = 3_600_000;
 
 export function openMismatchChecks(deps: MismatchDeps): MismatchChecks {
-  const seenAtMs = new LRUCache<string, number>({ max: MAX_SEEN });
+  const seen = new LRUCache<string, true>({ max: MAX_SEEN, ttl: SEEN_MS, ...livingBy(deps.clock) });
   const inBackground = (pod: PodView, wanted: readonly ImageUse[], check: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
     const weight = Math.max(MIN_WEIGHT, wanted.length);
@@ -71,9 +72,9 @@ export function openMismatchChecks(deps: MismatchDeps): MismatchChecks {
       const text = keptText(pod, wanted);
       if (text === undefined) return;
       const key = createHash("sha256").update(text).digest("base64");
-      const nowMs = deps.clock.monotonicMs();
-      if (nowMs - (seenAtMs.get(key) ?? -Infinity) < SEEN_MS) return;
-      seenAtMs.set(key, nowMs);
+      // Unlike has(), get() keeps the workloads that make pods most.
+      if (seen.get(key)) return;
+      seen.set(key, true);
       inBackground(pod, wanted, () => checkPinned(deps, keptPart(pod, wanted), wanted));
     },
   };
