@@ -1,7 +1,7 @@
 // The envelope of an AdmissionReview: the request parsed, the answer rendered. A pod is never denied.
 import { Buffer } from "node:buffer";
 import { memberOf, objectAt, textAt } from "../lib/json.ts";
-import type { ConfigWrite } from "../lib/operator/decide/validate.ts";
+import type { AdmissionWrite, Validation } from "../lib/vocabulary/admission.ts";
 import type { ReviewBody, UnreadableBody } from "./review_body.ts";
 
 /** The members of an AdmissionReview's request that Archway reads, and the review's size. The objects stay unparsed. */
@@ -44,7 +44,7 @@ export function parseReview({ body, bytes }: Extract<ReviewBody, { kind: "json" 
 }
 
 /** The parts of a review that validating webhooks read; undefined when one is missing. */
-export function parseWrite(body: unknown): { readonly uid: string; readonly write: ConfigWrite } | undefined {
+export function parseWrite(body: unknown): { readonly uid: string; readonly write: AdmissionWrite } | undefined {
   const request = objectAt(body, "request");
   const uid = textAt(request, "uid");
   const operation = (["CREATE", "UPDATE", "DELETE", "CONNECT"] as const)
@@ -68,6 +68,20 @@ export function uncheckedReview(uid: string, warning: string): Readonly<Record<s
   return renderAnswer({ uid, allowed: true, warnings: [warning] });
 }
 
-export function renderAnswer(response: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function validationReview(uid: string, validation: Validation): Readonly<Record<string, unknown>> {
+  if (validation.kind === "deny") {
+    const { code, reason, message } = validation;
+    return renderAnswer({ uid, allowed: false, status: { code, reason, message } });
+  }
+  const { message, warnings } = validation;
+  return renderAnswer({
+    uid,
+    allowed: true,
+    ...message === undefined ? {} : { status: { code: 200, message } },
+    ...warnings.length === 0 ? {} : { warnings },
+  });
+}
+
+function renderAnswer(response: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
 }

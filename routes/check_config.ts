@@ -8,14 +8,13 @@ import { errorText } from "../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../lib/names.ts";
 import {
   type ConfigName,
-  type ConfigValidation,
-  type ConfigWrite,
   type NamespaceConfigFacts,
   setsPriority,
   validateClusterConfig,
   validateNamespaceConfig,
 } from "../lib/operator/decide/validate.ts";
-import { parseWrite, renderAnswer } from "./admission.ts";
+import type { AdmissionWrite, Validation } from "../lib/vocabulary/admission.ts";
+import { parseWrite, validationReview } from "./admission.ts";
 
 export interface CheckDeps {
   /** The API server: reads are live. */
@@ -38,21 +37,21 @@ export function reviewNamespaceConfig(body: unknown, deps: CheckDeps): ReviewAns
   return review(body, async (write) => validateNamespaceConfig(write, await readFacts(write, deps)));
 }
 
-async function review(body: unknown, judge: (write: ConfigWrite) => Promise<ConfigValidation>): ReviewAnswer {
+async function review(body: unknown, judge: (write: AdmissionWrite) => Promise<Validation>): ReviewAnswer {
   const read = parseWrite(body);
   if (read === undefined) return undefined;
   const { uid, write } = read;
   try {
-    return renderAnswer({ uid, ...renderValidation(await judge(write)) });
+    return validationReview(uid, await judge(write));
   } catch (error) {
     // A list or read that failed: its own status where it has one, as the MTO answers.
     const code = error instanceof ApiError && error.status >= 400 ? error.status : 500;
     const message = `Cannot check ${write.name || "the object"}: ${errorText(error)}. Try again.`;
-    return renderAnswer({ uid, allowed: false, status: { code, reason: "InternalError", message } });
+    return validationReview(uid, { kind: "deny", code, reason: "InternalError", message });
   }
 }
 
-async function readFacts(write: ConfigWrite, deps: CheckDeps): Promise<NamespaceConfigFacts> {
+async function readFacts(write: AdmissionWrite, deps: CheckDeps): Promise<NamespaceConfigFacts> {
   if (write.operation !== "CREATE" && write.operation !== "UPDATE") return { clusterConfig: "absent", siblings: [] };
   const [clusterConfig, siblings] = await Promise.all([
     readClusterConfigState(deps),
@@ -78,13 +77,4 @@ async function listNamespaceConfigs({ api, signal }: CheckDeps): Promise<readonl
     if (found.length === 6) break;
   }
   return found;
-}
-
-function renderValidation(validation: ConfigValidation): Readonly<Record<string, unknown>> {
-  if (validation.kind === "deny") {
-    const { code, reason, message } = validation;
-    return { allowed: false, status: { code, reason, message } };
-  }
-  const { message, warnings } = validation;
-  return { allowed: true, status: { code: 200, message }, ...(warnings.length === 0 ? {} : { warnings }) };
 }

@@ -4,11 +4,11 @@ import type { Clock } from "../lib/clock.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { PlanWebhook } from "../lib/upgrades/names.ts";
-import { type PlanValidation, validatePlanWrite } from "../lib/upgrades/decide/admission/validate_write.ts";
+import { validatePlanWrite } from "../lib/upgrades/decide/admission/validate_write.ts";
 import { readClusterVersion } from "../lib/upgrades/cluster/plan_input.ts";
 import type { ClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
 import { CachedValue } from "../lib/upgrades/outside/cached_value.ts";
-import { parseWrite, renderAnswer } from "./admission.ts";
+import { parseWrite, validationReview } from "./admission.ts";
 import { answering } from "./review_body.ts";
 
 export interface PlanReviewDeps {
@@ -37,12 +37,5 @@ async function reviewPlan(
   const read = parseWrite(body);
   if (read === undefined) return undefined;
   const { uid, write } = read;
-  return renderAnswer({ uid, ...render(validatePlanWrite(write, await clusterVersion())) });
-}
-
-function render(validation: PlanValidation): Readonly<Record<string, unknown>> {
-  if (validation.kind === "allow") {
-    return { allowed: true, ...validation.warnings.length === 0 ? {} : { warnings: validation.warnings } };
-  }
-  return { allowed: false, status: { code: 422, reason: "Invalid", message: validation.message } };
+  return validationReview(uid, validatePlanWrite(write, await clusterVersion()));
 }

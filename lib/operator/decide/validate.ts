@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { listAt, memberOf, numberAt, objectAt, textAt } from "../../json.ts";
+import type { AdmissionWrite, Validation } from "../../vocabulary/admission.ts";
 import {
   CLUSTER_SELECTOR_BOUNDS,
   parseSelector,
@@ -16,23 +17,6 @@ export interface ConfigName {
   readonly name: string;
 }
 
-/** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */
-export interface ConfigWrite extends ConfigName {
-  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
-  readonly object: unknown;
-  readonly oldObject: unknown;
-}
-
-/** The answer. `code` is an HTTP status with its Kubernetes reason. */
-export type ConfigValidation =
-  | { readonly kind: "allow"; readonly message: string; readonly warnings: readonly string[] }
-  | {
-    readonly kind: "deny";
-    readonly code: 400 | 403;
-    readonly reason: "BadRequest" | "Forbidden";
-    readonly message: string;
-  };
-
 export interface NamespaceConfigFacts {
   readonly clusterConfig: "absent" | "deleting" | "present";
   readonly siblings: readonly { readonly name: string; readonly priority: number }[];
@@ -42,7 +26,7 @@ export interface NamespaceConfigFacts {
 const NAMES_SHOWN = 5;
 
 /** Judges a ClusterPodPlacementConfig. `namespaceConfigs` matters for DELETE only. */
-export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: readonly ConfigName[]): ConfigValidation {
+export function validateClusterConfig(write: AdmissionWrite, namespaceConfigs: readonly ConfigName[]): Validation {
   if (write.operation === "DELETE") return judgeClusterDeletion(namespaceConfigs);
   if (write.operation === "CONNECT" || keepsMeaning(write)) return allow("valid ClusterPodPlacementConfig");
   const spec = objectAt(write.object, "spec");
@@ -55,7 +39,7 @@ export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: read
   return broken === undefined ? allow("valid ClusterPodPlacementConfig") : forbid(broken);
 }
 
-export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConfigFacts): ConfigValidation {
+export function validateNamespaceConfig(write: AdmissionWrite, facts: NamespaceConfigFacts): Validation {
   if (write.operation !== "CREATE" && write.operation !== "UPDATE") return allow("operation not explicitly handled");
   if (keepsMeaning(write)) return allow("valid PodPlacementConfig");
   if (facts.clusterConfig !== "present") return refuseWithoutClusterConfig(facts.clusterConfig);
@@ -73,14 +57,14 @@ export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConf
 }
 
 /** An update that keeps the spec and the fallback annotation is always allowed, whatever they say. */
-function keepsMeaning({ operation, object, oldObject }: ConfigWrite): boolean {
+function keepsMeaning({ operation, object, oldObject }: AdmissionWrite): boolean {
   const annotation = (config: unknown): string =>
     textAt(objectAt(objectAt(config, "metadata"), "annotations"), FALLBACK_ANNOTATION);
   return operation === "UPDATE" && isDeepStrictEqual(memberOf(object, "spec"), memberOf(oldObject, "spec")) &&
     annotation(object) === annotation(oldObject);
 }
 
-function judgeClusterDeletion(namespaceConfigs: readonly ConfigName[]): ConfigValidation {
+function judgeClusterDeletion(namespaceConfigs: readonly ConfigName[]): Validation {
   if (namespaceConfigs.length === 0) return allow("no PodPlacementConfig exists");
   const names = namespaceConfigs.slice(0, NAMES_SHOWN).map(({ namespace, name }) => `${namespace}/${name}`).join(", ");
   const more = namespaceConfigs.length > NAMES_SHOWN ? ", …" : "";
@@ -90,7 +74,7 @@ function judgeClusterDeletion(namespaceConfigs: readonly ConfigName[]): ConfigVa
   );
 }
 
-function refuseWithoutClusterConfig(state: "absent" | "deleting"): ConfigValidation {
+function refuseWithoutClusterConfig(state: "absent" | "deleting"): Validation {
   const message = state === "absent"
     ? "ClusterPodPlacementConfig does not exist: create it first"
     : "ClusterPodPlacementConfig is being deleted: create it again first";
@@ -137,7 +121,7 @@ function selectorProblem(where: string, raw: unknown, bounds: SelectorBounds): s
 }
 
 /** The priority must be unique in a namespace; an absent one is 0. */
-function priorityProblem(write: ConfigWrite, { siblings }: NamespaceConfigFacts): string | undefined {
+function priorityProblem(write: AdmissionWrite, { siblings }: NamespaceConfigFacts): string | undefined {
   if (!setsPriority(write)) return undefined;
   const priority = priorityOf(write.object);
   const holder = siblings.find((other) => other.priority === priority && other.name !== write.name);
@@ -145,7 +129,7 @@ function priorityProblem(write: ConfigWrite, { siblings }: NamespaceConfigFacts)
 }
 
 /** Whether a write gives a PodPlacementConfig a new priority: only then its siblings matter. */
-export function setsPriority({ operation, object, oldObject }: ConfigWrite): boolean {
+export function setsPriority({ operation, object, oldObject }: AdmissionWrite): boolean {
   return operation !== "UPDATE" || priorityOf(object) !== priorityOf(oldObject);
 }
 
@@ -153,10 +137,10 @@ export function priorityOf(config: unknown): number {
   return numberAt(objectAt(config, "spec"), "priority");
 }
 
-function allow(message: string, warnings: readonly string[] = []): ConfigValidation {
+function allow(message: string, warnings: readonly string[] = []): Validation {
   return { kind: "allow", message, warnings };
 }
 
-function forbid(message: string): ConfigValidation {
+function forbid(message: string): Validation {
   return { kind: "deny", code: 403, reason: "Forbidden", message };
 }

@@ -1,4 +1,5 @@
 // Whether a plan may be written. It is refused for what can never succeed, not for what the cluster may offer later.
+import type { AdmissionWrite, Validation } from "../../../vocabulary/admission.ts";
 import { parseGlob } from "../../../vocabulary/glob.ts";
 import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";
@@ -12,25 +13,14 @@ import { COMMENCE_STEP } from "../steps/results.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
 
-/** What is to be done to a plan. `object` is absent on DELETE, `oldObject` on CREATE. */
-export interface PlanWrite {
-  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
-  readonly object: unknown;
-  readonly oldObject: unknown;
-}
-
-export type PlanValidation =
-  | { readonly kind: "allow"; readonly warnings: readonly string[] }
-  | { readonly kind: "deny"; readonly message: string };
-
-export function validatePlanWrite(write: PlanWrite, clusterVersion: ClusterVersion | undefined): PlanValidation {
+export function validatePlanWrite(write: AdmissionWrite, clusterVersion: ClusterVersion | undefined): Validation {
   const { operation, object, oldObject } = write;
   if (operation === "DELETE") return allow(begunWarnings(oldObject, "deleted"));
   // Finalizers and labels of a plan that was valid once can always be changed.
   if (isDeepStrictEqual(memberOf(object, "spec"), memberOf(oldObject, "spec"))) return allow([]);
   const spec = parseSpec(memberOf(object, "spec"));
   const problem = RULES.map((rule) => rule(spec, clusterVersion)).find((found) => found !== undefined);
-  if (problem !== undefined) return { kind: "deny", message: problem };
+  if (problem !== undefined) return { kind: "deny", code: 422, reason: "Invalid", message: problem };
   return allow([
     ...nameWarnings(object),
     ...WARNINGS.map((warn) => warn(spec, clusterVersion)).filter((said) => said !== undefined),
@@ -103,7 +93,7 @@ function nameWarnings(object: unknown): readonly string[] {
     : [`only the plan "${Upgrades.config}" is carried out: this one has no effect`];
 }
 
-function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly string[] {
+function changedWarnings({ operation, object, oldObject }: AdmissionWrite): readonly string[] {
   if (operation !== "UPDATE") return [];
   const [before, after] = [oldObject, object].map((each) => parseSpec(memberOf(each, "spec")).desired);
   return isDeepStrictEqual(before, after) ? [] : begunWarnings(oldObject, "changed");
@@ -120,6 +110,6 @@ function begunWarnings(oldObject: unknown, what: "changed" | "deleted"): readonl
     ];
 }
 
-function allow(warnings: readonly string[]): PlanValidation {
+function allow(warnings: readonly string[]): Validation {
   return { kind: "allow", warnings };
 }

@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
 import {
-  type ConfigValidation,
-  type ConfigWrite,
   type NamespaceConfigFacts,
   validateClusterConfig,
   validateNamespaceConfig,
 } from "../../../../lib/operator/decide/validate.ts";
+import type { AdmissionWrite, Validation } from "../../../../lib/vocabulary/admission.ts";
 
 const FACTS: NamespaceConfigFacts = { clusterConfig: "present", siblings: [] };
 
-function scoring(enabled: boolean, ...architectures: readonly string[]): ConfigWrite {
+function scoring(enabled: boolean, ...architectures: readonly string[]): AdmissionWrite {
   const platforms = architectures.map((architecture) => ({ architecture, weight: 50 }));
   return makeWrite({ plugins: { nodeAffinityScoring: { enabled, platforms } } });
 }
 
-function makeWrite(spec: Readonly<Record<string, unknown>>, overrides: Partial<ConfigWrite> = {}): ConfigWrite {
+function makeWrite(spec: Readonly<Record<string, unknown>>, overrides: Partial<AdmissionWrite> = {}): AdmissionWrite {
   return {
     operation: "CREATE",
     namespace: "team",
@@ -25,18 +24,18 @@ function makeWrite(spec: Readonly<Record<string, unknown>>, overrides: Partial<C
   };
 }
 
-function wordOf(validation: ConfigValidation): string {
+function wordOf(validation: Validation): string {
   return validation.kind === "allow" ? "allow" : `${validation.code} ${validation.message}`;
 }
 
-function update(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): ConfigWrite {
+function update(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): AdmissionWrite {
   return makeWrite(after, { operation: "UPDATE", oldObject: makeWrite(before).object });
 }
 
 const DELETION = makeWrite({}, { operation: "DELETE" });
 const ARM32 = { fallbackArchitecture: "arm32" };
 const ABSENT = { clusterConfig: "absent" } as const;
-const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<NamespaceConfigFacts>, RegExp])[] = [
+const NAMESPACE_ROWS: readonly (readonly [string, AdmissionWrite, Partial<NamespaceConfigFacts>, RegExp])[] = [
   [
     "124 205 223 refuses when there is no cluster config",
     makeWrite({}),
@@ -97,7 +96,7 @@ Deno.test("validateNamespaceConfig() warns about doubles while scoring is off", 
   assert.equal(validation.kind === "allow" && validation.warnings.length, 1);
 });
 
-const CLUSTER_ROWS: readonly (readonly [string, ConfigWrite, RegExp])[] = [
+const CLUSTER_ROWS: readonly (readonly [string, AdmissionWrite, RegExp])[] = [
   ["allows an empty spec", makeWrite({}), /^allow$/],
   [
     "186 refuses an architecture that comes twice",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type PlanWrite, validatePlanWrite } from "../../../../../lib/upgrades/decide/admission/validate_write.ts";
+import type { AdmissionWrite } from "../../../../../lib/vocabulary/admission.ts";
+import { validatePlanWrite } from "../../../../../lib/upgrades/decide/admission/validate_write.ts";
 import type { ClusterVersion } from "../../../../../lib/upgrades/decide/types/cluster.ts";
 import { commencedCluster, FROM, IMAGE_TO, makeCluster, START, TO } from "../make_plan.ts";
 
@@ -12,8 +13,9 @@ function object(spec: Json, status: Json = {}): Json {
 }
 
 /** What is said of a write; it makes a plan unless it is another one. */
-function judge(write: Partial<PlanWrite>, clusterVersion: ClusterVersion | undefined): string {
-  const whole = { operation: "CREATE", object: undefined, oldObject: undefined, ...write } as const;
+function judge(write: Partial<AdmissionWrite>, clusterVersion: ClusterVersion | undefined): string {
+  const target = { namespace: "", name: "" };
+  const whole = { operation: "CREATE", ...target, object: undefined, oldObject: undefined, ...write } as const;
   const validation = validatePlanWrite(whole, clusterVersion);
   return validation.kind === "deny" ? `deny: ${validation.message}` : ["allow", ...validation.warnings].join("; ");
 }
@@ -60,7 +62,7 @@ Deno.test("validatePlanWrite() lets everything be changed but the spec, whatever
 Deno.test("validatePlanWrite() warns that an upgrade that has begun goes on without its plan, and cannot be suspended", () => {
   const conditions = [{ type: "UpgradeCommenced", status: "True" }];
   const begun = object({}, { history: [{ version: TO, phase: "Upgrading", conditions }] });
-  const after = (write: Partial<PlanWrite>): string => judge({ oldObject: begun, ...write }, commencedCluster());
+  const after = (write: Partial<AdmissionWrite>): string => judge({ oldObject: begun, ...write }, commencedCluster());
   assert.match(
     after({ operation: "DELETE" }),
     /^allow; the upgrade to 4\.17\.2 has begun and goes on by itself, although its plan is deleted$/,
