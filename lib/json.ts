@@ -42,6 +42,15 @@ export function parseObject(text: string): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
+/** Bytes are base64 in JSON. Throws when the text is none. */
+export function decodeBase64(encoded: string): string {
+  return new TextDecoder().decode(Uint8Array.fromBase64(encoded));
+}
+
+export function encodeBase64(text: string): string {
+  return new TextEncoder().encode(text).toBase64();
+}
+
 export function listAt(value: unknown, name: string): readonly unknown[] | undefined {
   const member = memberOf(value, name);
   return Array.isArray(member) ? member : undefined;

@@ -1,6 +1,7 @@
 // The playground's admission chain: which stored webhooks an attempt asks, and their calls over TLS, as by the real API
 // server.
 import { isDeepStrictEqual } from "node:util";
+import { decodeBase64 } from "../lib/json.ts";
 import { type KubeObject, Resource, type ResourceType } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { type AdmissionAttempt, type AdmissionChain, requireKubeObject } from "./cluster.ts";
@@ -92,7 +93,7 @@ async function callWebhook(
   const patch = textAtPath(response, "patch");
   if (patch === undefined || attempt.object === undefined) return attempt.object;
   try {
-    const operations: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(patch)));
+    const operations: unknown = JSON.parse(decodeBase64(patch));
     return requireKubeObject(applyJsonPatch(attempt.object, operations));
   } catch (error) {
     throw internalError(`cannot apply the patch of "${webhook.name}"`, error);

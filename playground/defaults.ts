@@ -1,6 +1,6 @@
 // The defaults that the API server sets when objects are created and updated: those that matter to placement and to
 // kubectl.
-import { isObject, type JsonObject } from "../lib/json.ts";
+import { encodeBase64, isObject, type JsonObject } from "../lib/json.ts";
 import { apiVersionOf, type KubeObject } from "../lib/k8s/types.ts";
 import { cutReference } from "../lib/oci/reference.ts";
 import { listAtPath, objectAtPath, textAtPath, textMapAtPath } from "./json_path.ts";
@@ -17,7 +17,7 @@ export function withDefaults(kind: ServedKind, object: KubeObject): KubeObject {
 function withSecretDefaults({ stringData, ...secret }: KubeObject): KubeObject {
   const encoded = Object.entries(textMapAtPath(stringData)).map(([key, text]) => [
     key,
-    new TextEncoder().encode(text).toBase64(),
+    encodeBase64(text),
   ]);
   return { type: "Opaque", ...secret, data: { ...objectAtPath(secret, "data"), ...Object.fromEntries(encoded) } };
 }

@@ -2,7 +2,7 @@
 import type { V1Secret } from "@kubernetes/client-node";
 import { type KubeApi, readOptional } from "./api.ts";
 import { backoffMs, type Clock, jitter } from "../clock.ts";
-import { textMapAt } from "../json.ts";
+import { decodeBase64, encodeBase64, textMapAt } from "../json.ts";
 import { errorText, type Logger } from "../log.ts";
 import { ApiError, classifyWriteFailure } from "./api_error.ts";
 import { type KubeObject, Resource, type Wire } from "./types.ts";
@@ -106,12 +106,10 @@ function renderSecret({ namespace, name, type }: SecretIdentity, texts: SecretTe
 }
 
 function decode(secret: KubeObject): SecretTexts {
-  const decoder = new TextDecoder();
   const data = Object.entries(textMapAt(secret, "data") ?? {});
-  return Object.fromEntries(data.map(([name, value]) => [name, decoder.decode(Uint8Array.fromBase64(value))]));
+  return Object.fromEntries(data.map(([name, value]) => [name, decodeBase64(value)]));
 }
 
 function encode(texts: SecretTexts): SecretTexts {
-  const encoder = new TextEncoder();
-  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, encoder.encode(value).toBase64()]));
+  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, encodeBase64(value)]));
 }

@@ -1,11 +1,11 @@
 // The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists, as data.
 import { isDeepStrictEqual } from "node:util";
 import type { AdmissionregistrationV1WebhookClientConfig } from "@kubernetes/client-node";
-import { isObject, type JsonObject, listAt, memberOf, objectAt } from "../../json.ts";
+import { encodeBase64, isObject, type JsonObject, listAt, memberOf, objectAt } from "../../json.ts";
 import { WebhookName, WebhookPath } from "../../names.ts";
 import type { KubeObject, Wire } from "../../k8s/types.ts";
 import type { OperandConfig } from "../decide/config_view.ts";
-import { type ClientSettings, encodeBundle } from "../decide/webhook_clients.ts";
+import type { ClientSettings } from "../decide/webhook_clients.ts";
 import { renderManifest } from "./manifest.ts";
 import CONFIGURATION from "./webhook_configuration.yaml" with { type: "text" };
 
@@ -49,7 +49,7 @@ function isEmpty(value: unknown): boolean {
 
 function renderClientConfig(settings: WebhookSettings, path: string): Wire<AdmissionregistrationV1WebhookClientConfig> {
   const { endpoint, caBundle } = settings;
-  const bundle = caBundle === undefined ? {} : { caBundle: encodeBundle(caBundle) };
+  const bundle = caBundle === undefined ? {} : { caBundle: encodeBase64(caBundle) };
   if (endpoint.kind === "url") return { url: `${endpoint.baseUrl}${path}`, ...bundle };
   return { service: { namespace: endpoint.namespace, name: endpoint.name, path, port: 443 }, ...bundle };
 }

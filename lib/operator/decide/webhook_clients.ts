@@ -1,7 +1,7 @@
 // How the API server must call us: the CA and the secret paths, written into the validating webhooks and the CRD's
 // conversion, which the manifests install without a CA and with plain paths.
 import * as z from "zod";
-import { memberOf } from "../../json.ts";
+import { encodeBase64, memberOf } from "../../json.ts";
 import { type JsonPatch, pointer } from "../../k8s/patch.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { WebhookPath } from "../../names.ts";
@@ -23,11 +23,6 @@ export function webhookEndpoint(
   return webhookUrl === undefined
     ? { kind: "service", namespace, name: webhookService }
     : { kind: "url", baseUrl: webhookUrl.replace(/(?<!\/)\/+$/, "") };
-}
-
-/** A PEM bundle in the form of a `caBundle` member. */
-export function encodeBundle(pem: string): string {
-  return new TextEncoder().encode(pem).toBase64();
 }
 
 export interface ClientSettings {
@@ -90,7 +85,7 @@ function planClient(
   const { endpoint, caBundle, pathOf } = settings;
   const path = pathAtUs(client, endpoint);
   if (path === undefined) return [];
-  const bundle = caBundle === undefined ? client.caBundle : encodeBundle(caBundle);
+  const bundle = caBundle === undefined ? client.caBundle : encodeBase64(caBundle);
   // A path that ends in none of our routes leads somewhere else on purpose.
   const route = Object.values(WebhookPath).find((known) => path === known || path.endsWith(known));
   const wanted = route === undefined ? path : pathOf(route);

@@ -2,6 +2,7 @@
 // architecture.
 import { gzipSync } from "node:zlib";
 import type { V1ConfigMap, V1Job, V1JobSpec, V1PodSpec, V1Secret } from "@kubernetes/client-node";
+import { encodeBase64 } from "../../../json.ts";
 import type { KubeObject, Wire } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
 import type { BuildEffect, SecretCopy } from "../effects.ts";
@@ -72,7 +73,7 @@ function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly K
   const { policy, registries } = rendered.files;
   const machineConfig = gzipSync(JSON.stringify(rendered.whole)).toString("base64");
   const containerfile = renderContainerfile({ rendered, pool: plan.pool, userText: arch.userText });
-  const bundle = new TextEncoder().encode(facts.cluster.trustBundle).toBase64();
+  const bundle = encodeBase64(facts.cluster.trustBundle);
   return [
     map(arch.containerfileConfigMapName, { data: { Containerfile: containerfile } }, arch),
     map(`mc-${plan.name}`, { data: { "machineconfig.json.gz": machineConfig } }),

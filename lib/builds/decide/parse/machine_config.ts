@@ -3,7 +3,7 @@ import * as z from "zod";
 import { parseMeta } from "../../../vocabulary/meta.ts";
 import type { BuildMachineSet, BuildNode } from "../observed.ts";
 import { type MachineConfigPool, parseMachineConfigPool, parseMachineSet } from "../../../vocabulary/machines.ts";
-import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../../json.ts";
+import { decodeBase64, entryOf, type JsonObject, listAt, objectAt, textAt } from "../../../json.ts";
 import { kubeObject } from "../../../vocabulary/schema.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../../names.ts";
@@ -63,7 +63,7 @@ export function decodeDataUrl(url: string): string | undefined {
   if (!url.startsWith("data:")) return undefined;
   try {
     if (!/;base64$/i.test(parameters)) return decodeURIComponent(data);
-    return new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+    return decodeBase64(data);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 // Registry secrets: whether one can be used, and the one form that build programs read.
-import { entryOf, memberOf, objectAt, parseObject, textAt, textMapAt } from "../../../json.ts";
+import { encodeBase64, entryOf, memberOf, objectAt, parseObject, textAt, textMapAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import type { SecretState } from "../observed.ts";
@@ -31,17 +31,13 @@ export function canonicaliseSecret(secret: KubeObject): Parsed<string> {
   if (key === ".dockerconfigjson") return asParsed(encoded);
   // Some secrets of the older type hold the newer form, with `auths`.
   const wrapped = objectAt(outer, "auths") === undefined ? { auths: outer } : outer;
-  return asParsed(encode(JSON.stringify(wrapped)));
+  return asParsed(encodeBase64(JSON.stringify(wrapped)));
 }
 
 function decode(text: string): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)));
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(text));
   } catch {
     return undefined;
   }
-}
-
-function encode(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

@@ -1,7 +1,7 @@
 // The parts of other objects that builds read: shared settings, the payload, the other builder, pods that wait.
 import type { ClusterSettings } from "../observed.ts";
 import type { JobObservation } from "./job.ts";
-import { listAt, memberOf, numberAt, objectAt, textAt } from "../../../json.ts";
+import { decodeBase64, listAt, memberOf, numberAt, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { isTrue, parseConditions } from "../../../vocabulary/condition.ts";
 import { OPTIONAL_INPUTS } from "../optional_inputs.ts";
@@ -36,7 +36,7 @@ function present<Key extends string>(key: Key, value: string): { readonly [K in 
 /** Fields of bytes are base64 in the API; any other text is used as it is. */
 function decoded(text: string): string {
   try {
-    return new TextDecoder().decode(Uint8Array.fromBase64(text));
+    return decodeBase64(text);
   } catch {
     return text;
   }

@@ -2,6 +2,7 @@
 // ServiceAccount.
 import * as z from "zod";
 import type { Clock } from "../../../clock.ts";
+import { decodeBase64 } from "../../../json.ts";
 import { MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource, type ResourceType, type Wire } from "../../../k8s/types.ts";
@@ -144,7 +145,7 @@ async function readSecretToken(
   const found = await ignoring(isForbidden, api.list(Resource.secrets, target, signal));
   const parsed = TokenSecret.safeParse(found?.items.find(({ metadata }) => metadata.name.includes(SECRET_NAME)));
   if (!parsed.success) return undefined;
-  return { token: new TextDecoder().decode(Uint8Array.fromBase64(parsed.data.data.token)), keepMs: SECRET_KEEP_MS };
+  return { token: decodeBase64(parsed.data.data.token), keepMs: SECRET_KEEP_MS };
 }
 
 async function requestToken(

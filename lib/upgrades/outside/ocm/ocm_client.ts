@@ -1,7 +1,7 @@
 // Calls of the cluster manager (OCM). Its API is searched for the cluster's ID; OCM's agent answers for its cluster.
 import * as z from "zod";
 import ipaddr from "ipaddr.js";
-import { type JsonObject, memberOf, objectAt, parseObject, textAt } from "../../../json.ts";
+import { decodeBase64, type JsonObject, memberOf, objectAt, parseObject, textAt } from "../../../json.ts";
 import { ManagedCluster, UpgradePolicy } from "../../decide/policy/plan_change.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 import { StoredState } from "../../decide/notifications/ocm_states.ts";
@@ -225,7 +225,7 @@ export function pullSecretAuth(
 
 function decodedObject(encoded: string): ReturnType<typeof parseObject> {
   try {
-    return parseObject(new TextDecoder().decode(Uint8Array.fromBase64(encoded)));
+    return parseObject(decodeBase64(encoded));
   } catch {
     return undefined;
   }
