@@ -51,7 +51,8 @@ export function openAudit(deps: AuditDeps): Runnable {
     ...deps,
     name: "audit",
     watches: [{ run: (signal) => runAfter(first.promise, pending, signal) }],
-    ...{ parallel: PARALLEL, queue: { flowOf } },
+    parallel: PARALLEL,
+    queue: { flowOf },
     reconcile: async (key, signal) => {
       const name = key.slice(key.indexOf(" ") + 1);
       if (key.startsWith(NAMESPACE_KEY)) {
