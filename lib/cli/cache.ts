@@ -69,9 +69,9 @@ async function assertAnswers(
   { clock, signal }: CacheDeps,
 ): Promise<void> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS && !signal.aborted; attempt++) {
-    const before = store.faults();
+    const before = store.faultCount();
     await (how === "writing" ? store.set(PROBE_KEY, true) : store.get(PROBE_KEY));
-    if (store.faults() === before) return;
+    if (store.faultCount() === before) return;
     await clock.sleep(TRY_EVERY_MS, signal);
   }
   throw new Error("it does not answer. Check that it is not locked by a running Archway, or that the server is up.");
@@ -79,7 +79,7 @@ async function assertAnswers(
 
 async function runExport(store: KeyValueStore, file: string, deps: CacheDeps): Promise<number> {
   const { terminal, clock, signal } = deps;
-  const before = store.faults();
+  const before = store.faultCount();
   let exported = 0;
   let leftOut = 0;
   async function* lines(): AsyncGenerator<string> {
@@ -93,7 +93,7 @@ async function runExport(store: KeyValueStore, file: string, deps: CacheDeps): P
   if (file === "-") { for await (const line of lines()) terminal.out(line); }
   else await writeLines(file, lines());
   terminal.err(`${exported} exported${leftOut === 0 ? "" : `, ${leftOut} left out: they took a credential to read`}\n`);
-  if (store.faults() > before) throw new Error("it stopped answering before the end. Run the command again.");
+  if (store.faultCount() > before) throw new Error("it stopped answering before the end. Run the command again.");
   return signal.aborted ? ExitCode.failed : ExitCode.done;
 }
 

@@ -72,8 +72,8 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     create: (key, value) => write(value, (database, text) => database.create(key, text)),
     delete: (key) => turns(() => run((database) => database.delete(key).then(() => true), false)),
     list: (prefix) => guard.list(prefix),
-    cutListings: () => guard.cutListings,
-    faults: () => guard.faults,
+    cutListingCount: () => guard.cutListings,
+    faultCount: () => guard.faults,
     // This turn comes when all earlier writes have begun.
     close: () => guard.close(turns(() => Promise.resolve())),
   };

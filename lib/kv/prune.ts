@@ -17,7 +17,7 @@ const MAX_PARALLEL_DELETES = 8;
  */
 export async function prune(store: KeyValueStore, options: StoreLimits & { readonly clock: Clock }): Promise<boolean> {
   const nowMs = options.clock.nowMs();
-  const cut = store.cutListings();
+  const cut = store.cutListingCount();
   const alive: { readonly atMs: number; readonly bytes: number }[] = [];
   let expired = 0;
   for await (const { atMs, bytes, isExpired } of entriesOf(store, nowMs)) {
@@ -26,7 +26,7 @@ export async function prune(store: KeyValueStore, options: StoreLimits & { reado
   }
   alive.sort((left, right) => right.atMs - left.atMs);
   const kept = countKept(alive, options);
-  if (expired === 0 && kept === alive.length) return store.cutListings() === cut;
+  if (expired === 0 && kept === alive.length) return store.cutListingCount() === cut;
   const newestGoneMs = alive[kept]?.atMs ?? -Infinity;
   let failed = 0;
   let due: StoreKey[] = [];
@@ -39,7 +39,7 @@ export async function prune(store: KeyValueStore, options: StoreLimits & { reado
     if (due.length === MAX_PARALLEL_DELETES) await deleteDue();
   }
   await deleteDue();
-  return failed === 0 && store.cutListings() === cut;
+  return failed === 0 && store.cutListingCount() === cut;
 }
 
 function countKept(newestFirst: readonly { readonly bytes: number }[], { maxEntries, maxBytes }: StoreLimits): number {

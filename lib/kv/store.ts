@@ -16,9 +16,9 @@ export interface KeyValueStore {
   set(key: StoreKey, value: unknown): Promise<boolean>;
   create(key: StoreKey, value: unknown): Promise<boolean>;
   delete(key: StoreKey): Promise<boolean>;
-  /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link cutListings}. */
+  /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link cutListingCount}. */
   list(prefix: StoreKey): AsyncIterable<StoreEntry>;
-  cutListings(): number;
-  faults(): number;
+  cutListingCount(): number;
+  faultCount(): number;
   close(): Promise<void>;
 }

@@ -35,8 +35,8 @@ export function openMemoryStore(): KeyValueStore {
       return Promise.resolve(true);
     },
     list,
-    cutListings: () => 0,
-    faults: () => 0,
+    cutListingCount: () => 0,
+    faultCount: () => 0,
     close: () => Promise.resolve(),
   };
 }

@@ -29,7 +29,8 @@ interface ExportOptions {
 }
 
 /**
- * The public entries of a store as lines, each with its newline. Ends early when the store fails: compare `faults()`.
+ * The public entries of a store as lines, each with its newline. Ends early when the store fails: compare
+ * `faultCount()`.
  */
 export async function* exportCache(store: KeyValueStore, options: ExportOptions): AsyncGenerator<string> {
   const records = { ...options, kind: "digest", schema: ImageRecord } as const;

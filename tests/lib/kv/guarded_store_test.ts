@@ -66,7 +66,7 @@ Deno.test("openGuardedStore() writes four at a time, refuses what exceeds ten th
   const writes = Array.from({ length: 10_010 }, (_, at) => store.set([at], at));
   await store.close();
   const made = (await Promise.all(writes)).filter((isMade) => isMade).length;
-  assert.deepEqual([made, database.entries.size, database.most, store.faults()], [10_004, 10_004, 4, 6]);
+  assert.deepEqual([made, database.entries.size, database.most, store.faultCount()], [10_004, 10_004, 4, 6]);
 });
 
 Deno.test("openGuardedStore() keeps, creates once, lists and deletes what fits", async () => {
@@ -78,7 +78,7 @@ Deno.test("openGuardedStore() keeps, creates once, lists and deletes what fits",
   assert.deepEqual((await Array.fromAsync(store.list([]))).map(({ value }) => value), [{ deep: [1, "x", null] }, 2]);
   assert.equal(await store.delete(["a"]), true);
   assert.equal(await store.get(["a"]), undefined);
-  assert.equal(store.faults(), 0);
+  assert.equal(store.faultCount(), 0);
   await store.close();
 });
 
@@ -122,7 +122,7 @@ Deno.test("openGuardedStore() leaves a failing database alone, warns once and re
   const calls = database.calls;
   for (let at = 0; at < 100; at++) await store.get(["a"]);
   assert.equal(database.calls, calls, "nobody asks while it rests");
-  assert.equal(store.faults(), FAULTS_IN_A_ROW + 100, "a miss while it rests is a fault, too");
+  assert.equal(store.faultCount(), FAULTS_IN_A_ROW + 100, "a miss while it rests is a fault, too");
   assert.equal(database.closed, 1, "the handle is given up");
   await clock.advance(REST_MS);
   await store.get(["a"]);
@@ -144,7 +144,7 @@ Deno.test("openGuardedStore() refuses a value that is too large without blaming 
   const { store } = await open(new MoodyDatabase());
   for (let at = 0; at < 10; at++) assert.equal(await store.set(["a"], "x".repeat(40_000)), false);
   assert.equal(await store.set(["a"], "small"), true);
-  assert.equal(store.faults(), 10);
+  assert.equal(store.faultCount(), 10);
   await store.close();
 });
 

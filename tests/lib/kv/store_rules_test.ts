@@ -109,7 +109,7 @@ Deno.test("prune() is complete only when all entries were listed, and goes on af
   assert.deepEqual(await pruned(flaky), [false, 30]);
   const cutting: KeyValueStore = {
     ...memory,
-    cutListings: () => cuts,
+    cutListingCount: () => cuts,
     list: async function* (): AsyncGenerator<StoreEntry> {
       cuts++;
       yield* [];
