@@ -188,7 +188,7 @@ function makeOperator(
         ),
     },
     caBundle: () => certificate.current().caBundle,
-    gatingStopped: () => {
+    whyNotGating: () => {
       const health = gatingHealth();
       return health.kind === "stopped" ? health.reason : undefined;
     },

@@ -49,7 +49,7 @@ export interface OperatorDeps extends ControllerDeps {
   /** PEM of the current CA; undefined when another controller injects it. */
   readonly caBundle: () => string | undefined;
   /** Why pods are not gated now; undefined while they are. */
-  readonly gatingStopped: () => string | undefined;
+  readonly whyNotGating: () => string | undefined;
   /** Undefined when Archway manages no taints. */
   readonly taints: () => OperandTaints | undefined;
 }

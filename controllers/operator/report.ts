@@ -13,7 +13,7 @@ import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
 
 /** Writes the status for the facts. The next reconcile retries failures: a condition must not delay the operand. */
 export async function writeStatus(
-  { api, clock, log, gatingStopped, signal }: OperatorRun,
+  { api, clock, log, whyNotGating, signal }: OperatorRun,
   { config, seen, gatedPods, monitorState: monitor }: OperatorFacts,
   waiting: WaitReason | undefined,
 ): Promise<void> {
@@ -22,7 +22,7 @@ export async function writeStatus(
   const context = { earlier, generation, nowMs: serverNowMs(clock, api), gatedPods, waiting, monitor };
   try {
     const unlabelledNodes = await readUnlabelledNodes(api, signal);
-    const conditions = renderConditions(seen, { ...context, gatingStopped: gatingStopped(), unlabelledNodes });
+    const conditions = renderConditions(seen, { ...context, gatingStopped: whyNotGating(), unlabelledNodes });
     await patchConfigConditions({ api, signal }, config, conditions);
   } catch (error) {
     if (signal.aborted) throw error;

@@ -86,7 +86,7 @@ export async function openOperatorBench(): Promise<OperatorBench> {
     canReconcile: () => true,
     secretPaths: undefined,
     caBundle: () => certificate.current().caBundle,
-    gatingStopped: () => undefined,
+    whyNotGating: () => undefined,
     taints: () => undefined,
   });
   certificate.onChange((next) => {

@@ -48,7 +48,7 @@ export function makeDeps(api: KubeApi, overrides: Partial<OperatorDeps> = {}): O
     canReconcile: () => true,
     secretPaths: undefined,
     caBundle: () => "CA",
-    gatingStopped: () => undefined,
+    whyNotGating: () => undefined,
     taints: () => undefined,
     ...overrides,
   };
