@@ -148,5 +148,5 @@ function execFormatController(
     await openExecFormatController(deps).run(signal);
   };
   const isWanted = (): boolean => deps.settings.watchesPods || deps.isMonitored();
-  return whileWanted({ run: load }, { isMonitored: isWanted, onChange: deps.onChange });
+  return whileWanted({ run: load }, { isWanted, onChange: deps.onChange });
 }

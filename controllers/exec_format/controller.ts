@@ -39,7 +39,10 @@ export function openExecFormatController(deps: ExecFormatDeps): Controller {
     ...deps,
     name: "exec-format-errors",
     watches: [
-      whileWanted(watchEvents(deps, backlog, (key) => controller.enqueue(key)), deps),
+      whileWanted(watchEvents(deps, backlog, (key) => controller.enqueue(key)), {
+        ...deps,
+        isWanted: deps.isMonitored,
+      }),
       ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
     ],
     parallel: PARALLEL,
@@ -143,10 +146,10 @@ export class EventBacklog {
   }
 }
 
-/** Runs `runnable` only while `isMonitored`. Otherwise it sends no request to the API server. */
+/** Runs `runnable` only while `isWanted`. Otherwise it sends no request to the API server. */
 export function whileWanted(
   runnable: Runnable,
-  { isMonitored, onChange }: Pick<ExecFormatDeps, "isMonitored" | "onChange">,
+  { isWanted, onChange }: Pick<ExecFormatDeps, "onChange"> & { readonly isWanted: () => boolean },
 ): Runnable {
   let changed = Promise.withResolvers<void>();
   onChange(() => {
@@ -157,13 +160,13 @@ export function whileWanted(
     run: async (signal) => {
       const nextChange = (): Promise<void> => orAborted(changed.promise, signal).catch(() => {});
       while (!signal.aborted) {
-        if (!isMonitored()) {
+        if (!isWanted()) {
           await nextChange();
           continue;
         }
         const turn = new AbortController();
         const running = runnable.run(AbortSignal.any([signal, turn.signal]));
-        while (isMonitored() && !signal.aborted) await nextChange();
+        while (isWanted() && !signal.aborted) await nextChange();
         turn.abort();
         await running;
       }
