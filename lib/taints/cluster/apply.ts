@@ -1,7 +1,7 @@
 // Applies a step at a limited rate. An object that was just written, or whose write failed, is held for a while.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
+import { addToleration, patchNode, type WriteOutcome } from "./write.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { nodeKey, type TaintStep } from "../decide/next_step.ts";
 import type { Refusals } from "../decide/progress.ts";
@@ -83,7 +83,7 @@ export async function applyStep(deps: ApplyDeps, step: TaintStep, signal: AbortS
     });
   };
   if (step.kind === "tolerate") {
-    for (const need of step.needs) await write("tolerate", need.pod, () => tolerate({ api, signal }, need));
+    for (const need of step.needs) await write("tolerate", need.pod, () => addToleration({ api, signal }, need));
   }
   if (step.kind !== "taint" && step.kind !== "untaint") return;
   const { node: name, version, operations } = step;

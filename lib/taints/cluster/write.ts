@@ -31,7 +31,7 @@ export function patchNode(
   return outcomeOf(api.patch(Resource.nodes, { name }, { body: { kind: "json", operations }, signal }), signal);
 }
 
-export function tolerate({ api, signal }: TaintWriting, need: PodNeed): Promise<WriteOutcome> {
+export function addToleration({ api, signal }: TaintWriting, need: PodNeed): Promise<WriteOutcome> {
   const body = { kind: "json", operations: toleratePatch(need) } as const;
   return outcomeOf(api.patch(Resource.pods, splitKey(need.pod.key), { body, signal }), signal);
 }
