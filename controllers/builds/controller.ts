@@ -64,7 +64,7 @@ export class ImageBuilds implements Controller {
   readonly #controller: Controller;
   readonly #views = new Map<string, PoolBuildView>();
   /** By config: what its last check of published images covered, and until when it is valid. */
-  readonly #checked = new Map<string, { readonly fingerprint: string; readonly untilMs: number }>();
+  readonly #checked = new Map<string, { readonly changeKey: string; readonly untilMs: number }>();
 
   constructor(deps: ImageBuildsDeps) {
     const { api, clock, log, settings: { namespace } } = deps;
@@ -108,10 +108,10 @@ export class ImageBuilds implements Controller {
     const { api, clock, events, metrics } = this.#deps;
     const watches = this.#watches;
     const settings = await this.#settings(signal);
-    const fingerprint = fingerprintOf(config, watches);
+    const changeKey = changeKeyOf(config, watches);
     const last = this.#checked.get(name);
     const nowMs = clock.nowMs();
-    const checksImages = last?.fingerprint !== fingerprint || nowMs >= last.untilMs;
+    const checksImages = last?.changeKey !== changeKey || nowMs >= last.untilMs;
     const { facts, secrets } = await readFacts(config, {
       api,
       watches,
@@ -130,7 +130,7 @@ export class ImageBuilds implements Controller {
     const againMs = nowMs + jitter(CHECK_MS);
     // Retry sooner if a registry gave no answer.
     const untilMs = checksImages ? Math.min(decision.wakeAtMs ?? againMs, againMs) : last.untilMs;
-    this.#checked.set(name, { fingerprint, untilMs });
+    this.#checked.set(name, { changeKey, untilMs });
     for (const event of decision.events) this.#record(event, facts);
     metrics.count(decision.view, this.#views.get(name));
     this.#views.set(name, decision.view);
@@ -227,7 +227,7 @@ export class ImageBuilds implements Controller {
   }
 }
 
-function fingerprintOf(
+function changeKeyOf(
   { meta: { uid, generation, annotations }, pool }: MachineOSConfig,
   { pools, nodes }: BuildWatches,
 ): string {

@@ -36,16 +36,16 @@ export function openConfigs(parts: ReflectorDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
   const parse = accept(parts, parseClusterConfig);
-  const clusterConfigs = new Reflector<{ readonly config: ClusterConfig; readonly fingerprint: string }>({
+  const clusterConfigs = new Reflector<{ readonly config: ClusterConfig; readonly changeKey: string }>({
     ...parts,
     resource: Resource.clusterConfigs,
     retain: RETENTION.clusterConfigs,
     parse: (object) => {
       const config = parse(object);
-      return config === undefined ? undefined : { config, fingerprint: fingerprintOf(object, config) };
+      return config === undefined ? undefined : { config, changeKey: changeKeyOf(object, config) };
     },
     onChange: (change) => {
-      if (change.kind === "delete" || change.previous?.fingerprint !== change.value.fingerprint) notify(undefined);
+      if (change.kind === "delete" || change.previous?.changeKey !== change.value.changeKey) notify(undefined);
     },
     name: "cluster configs",
   });
@@ -71,7 +71,7 @@ export function openConfigs(parts: ReflectorDeps): Configs {
 /**
  * Changes when a listener must act: the condition about architecture taints is left out, which changes with every node.
  */
-function fingerprintOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
+function changeKeyOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
   const conditions = parseConditions(status).filter(({ type }) => type !== TAINT_CONDITION);
   return JSON.stringify([config, labels, annotations, conditions]);
 }
