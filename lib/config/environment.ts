@@ -35,19 +35,20 @@ function inFile(key: keyof FileValues): string {
   return `Set ${key} in the file that --config names.`;
 }
 
-/** Why a flag that is none now was refused, where it was one or is a setting of the file. */
-export function adviceOnFormerFlag(flag: string): string | undefined {
+/** Why a flag that is none was refused, where it was one or is a setting of the file. */
+export function adviceOnNonFlag(flag: string): string | undefined {
   if (Object.hasOwn(REMOVED_FLAGS, flag)) return `it was removed. ${REMOVED_FLAGS[flag]}`;
   const setting = settingOf(flag);
   return setting === undefined ? undefined : `${setting} is a setting of the file that --config names.`;
 }
 
-const FORMER_FLAGS = [...Object.keys(REMOVED_FLAGS), ...FILE_SETTINGS.map(({ key }) => kebab(key))];
+/** Flags that were removed, and settings of the file as flags are written. */
+const NON_FLAGS = [...Object.keys(REMOVED_FLAGS), ...FILE_SETTINGS.map(({ key }) => kebab(key))];
 
-export function problemsOfFormerFlags(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return [...new Set(FORMER_FLAGS)].flatMap((flag) => {
+export function problemsOfNonFlags(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return [...new Set(NON_FLAGS)].flatMap((flag) => {
     const name = environmentName(flag);
-    return (env[name] ?? "") === "" ? [] : [`Cannot use ${name}: ${adviceOnFormerFlag(flag)}`];
+    return (env[name] ?? "") === "" ? [] : [`Cannot use ${name}: ${adviceOnNonFlag(flag)}`];
   });
 }
 
@@ -58,7 +59,7 @@ const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|
 const OF_TESTS = /^ARCHWAY_(?:TEST|CHAOS|JUNIT|DENOKV)(?:_|$)/;
 
 export function warningsOf(variables: readonly string[]): readonly string[] {
-  const known = new Set([...FLAGS.map(({ name }) => name), ...FORMER_FLAGS].map(environmentName));
+  const known = new Set([...FLAGS.map(({ name }) => name), ...NON_FLAGS].map(environmentName));
   return variables
     .filter((name) =>
       name.startsWith("ARCHWAY_") && !known.has(name) && !SERVICE_LINK.test(name) && !OF_TESTS.test(name)

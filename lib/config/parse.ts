@@ -4,8 +4,8 @@ import { type Arguments, isChosen, nearestWord, rawValue, readArguments } from "
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, type ParsedFiles, readConfigFiles } from "./file.ts";
 import {
-  adviceOnFormerFlag,
-  problemsOfFormerFlags,
+  adviceOnNonFlag,
+  problemsOfNonFlags,
   REMOVED_COMMANDS,
   warningsOf,
   watchNamespaceProblems,
@@ -73,7 +73,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
       const values = flags.find((flag) => flag.name === name)?.choices?.join("|") ?? "VALUE";
       return `Cannot use --${name}: it has no value. Give it as --${name}=${values}.`;
     }),
-    ...problemsOfFormerFlags(env),
+    ...problemsOfNonFlags(env),
     ...problems,
     ...file.problems,
     ...contradictions(command, values, { positionals, given, unread }),
@@ -119,8 +119,8 @@ function renderNoCommand(word: string | undefined): string {
 }
 
 function reasonOfNoFlag(flag: string, command: Command): string {
-  const gone = adviceOnFormerFlag(flag);
-  if (gone !== undefined) return gone;
+  const advice = adviceOnNonFlag(flag);
+  if (advice !== undefined) return advice;
   if (["explain", "report"].includes(command) && flag === "namespace") {
     return "no such flag. Did you mean -n NAMESPACE?";
   }
