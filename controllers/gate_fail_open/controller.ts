@@ -7,7 +7,7 @@ import type { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts"
 import { listGatedPods, type Ungater } from "../../lib/placement/cluster/ungate.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
+import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_watch.ts";
 import { keyOf, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";

@@ -1,7 +1,7 @@
 // Removes the taints when no replica leads, by a client that can do nothing else. Else new pods would find no node.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
+import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_watch.ts";
 import { EventReason } from "../../lib/names.ts";
 import { type LiftDeps, liftTaints } from "../../lib/taints/cluster/write.ts";
 import { nameSome } from "../../lib/vocabulary/condition.ts";

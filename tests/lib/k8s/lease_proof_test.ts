@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/api_error.ts";
-import { type LeaseProof, provenForMs, readLeaseProof } from "../../../lib/k8s/leader_absence.ts";
+import { type LeaseProof, provenForMs, readLeaseProof } from "../../../lib/k8s/leader_watch.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";

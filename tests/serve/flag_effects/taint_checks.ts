@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { taintAbsenceLimits } from "../../../controllers/taints/fail_open.ts";
 import type { Config } from "../../../lib/config/parse.ts";
-import { decideLeaderState } from "../../../lib/k8s/leader_absence.ts";
+import { decideLeaderState } from "../../../lib/k8s/leader_watch.ts";
 import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
 
 export const TAINT_FLAGS: Checks = {

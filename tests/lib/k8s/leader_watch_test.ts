@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { taintAbsenceLimits } from "../../../controllers/taints/fail_open.ts";
-import { decideLeaderState, type LeaderSilence } from "../../../lib/k8s/leader_absence.ts";
+import { decideLeaderState, type LeaderSilence } from "../../../lib/k8s/leader_watch.ts";
 import { GATE_ABSENCE_LIMITS } from "../../../lib/placement/decide/gate_fail_open.ts";
 
 const GATES: readonly (readonly [name: string, changes: Partial<LeaderSilence>, state: string])[] = [
