@@ -7,7 +7,7 @@ import type { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts"
 import { listGatedPods, type Ungater } from "../../lib/placement/cluster/ungate.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_watch.ts";
+import { LeaderWatch, type LeaderWatchDeps } from "../../lib/k8s/leader_watch.ts";
 import { keyOf, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
@@ -22,7 +22,7 @@ import { podObject, type PodRef } from "../../lib/placement/decide/pod/pod_refs.
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** `api` has its own connections, so it works even if the rest of the process hangs. */
-interface GateFailOpenDeps extends LeaderAbsenceDeps, ControllerDeps {
+interface GateFailOpenDeps extends LeaderWatchDeps, ControllerDeps {
   readonly ungater: Ungater;
   readonly events: EventRecorder;
   readonly metrics: Pick<PlacementMetrics, "decision" | "gateReleased">;
@@ -42,13 +42,13 @@ type OverduePod = PodRef & { readonly createdMs: number };
 
 /** Sends no request to the API server while a replica leads. */
 export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
-  const absence = new LeaderAbsence(deps, GATE_ABSENCE_LIMITS);
+  const leader = new LeaderWatch(deps, GATE_ABSENCE_LIMITS);
   const gated = new Map<string, OverduePod>();
   const controller = openController({
     ...deps,
     name: "gate-fail-open",
-    watches: [{ run: (signal) => watch({ deps, absence, gated, enqueue: (key) => controller.enqueue(key) }, signal) }],
-    reconcile: (key, signal) => reconcile({ deps, absence, gated }, key, signal),
+    watches: [{ run: (signal) => watch({ deps, leader, gated, enqueue: (key) => controller.enqueue(key) }, signal) }],
+    reconcile: (key, signal) => reconcile({ deps, leader, gated }, key, signal),
     parallel: PARALLEL,
     queue: { flowOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
   });
@@ -57,7 +57,7 @@ export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
 
 interface FailOpenParts {
   readonly deps: GateFailOpenDeps;
-  readonly absence: LeaderAbsence;
+  readonly leader: LeaderWatch;
   /** By `namespace/name`; empty while a replica leads. */
   readonly gated: Map<string, OverduePod>;
 }
@@ -67,13 +67,13 @@ async function watch(
   parts: FailOpenParts & { readonly enqueue: (key: string) => void },
   signal: AbortSignal,
 ): Promise<void> {
-  const { deps: { clock, log, view }, absence, gated } = parts;
+  const { deps: { clock, log, view }, leader, gated } = parts;
   let [listAtMs, sweepAtMs] = [0, 0];
   let isOpen = false;
   while (!signal.aborted) {
-    const state = await absence.check(signal);
+    const state = await leader.check(signal);
     if (state === "absent" && !isOpen) {
-      const silentMs = Math.round(absence.silentForMs);
+      const silentMs = Math.round(leader.silentForMs);
       log.warn("no replica leads, pods lose their gate once --max-gate-age has passed", {
         silentMs,
         reason: view().refusal,
@@ -115,7 +115,7 @@ async function list(
 
 /** Removes an overdue pod's gate. Throws to retry. */
 async function reconcile(
-  { deps, absence, gated }: FailOpenParts,
+  { deps, leader, gated }: FailOpenParts,
   key: string,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
@@ -123,14 +123,14 @@ async function reconcile(
   if (pod === undefined) return DONE;
   const ageMs = serverNowMs(deps.clock, deps.api) - pod.createdMs;
   const leftMs = overdueInMs({ ageMs, maxGateAgeMs: deps.maxGateAgeMs });
-  if (leftMs > 0 || absence.state !== "absent") return requeueAfter(Math.max(CHECK_MS, leftMs));
-  const outcome = await deps.ungater.ungate(pod, { signal, shouldContinue: () => absence.state === "absent" });
+  if (leftMs > 0 || leader.state !== "absent") return requeueAfter(Math.max(CHECK_MS, leftMs));
+  const outcome = await deps.ungater.ungate(pod, { signal, shouldContinue: () => leader.state === "absent" });
   if (outcome.kind === "stopped") return requeueAfter(CHECK_MS);
   if (outcome.kind === "failed") {
     throw new Error(`Cannot release pod "${key}" without a leader: ${outcome.why}`);
   }
   if (gated.get(key)?.uid === pod.uid) gated.delete(key);
-  if (outcome.kind === "ungated") report(deps, pod, { ageMs, silentForMs: absence.silentForMs });
+  if (outcome.kind === "ungated") report(deps, pod, { ageMs, silentForMs: leader.silentForMs });
   return DONE;
 }
 

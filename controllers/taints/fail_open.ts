@@ -1,7 +1,7 @@
 // Removes the taints when no replica leads, by a client that can do nothing else. Else new pods would find no node.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_watch.ts";
+import { type AbsenceLimits, LeaderWatch, type LeaderWatchDeps } from "../../lib/k8s/leader_watch.ts";
 import { EventReason } from "../../lib/names.ts";
 import { type LiftDeps, liftTaints } from "../../lib/taints/cluster/write.ts";
 import { nameSome } from "../../lib/vocabulary/condition.ts";
@@ -9,7 +9,7 @@ import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";
 
-export interface FailOpenDeps extends LeaderAbsenceDeps {
+export interface FailOpenDeps extends LeaderWatchDeps {
   readonly api: KubeApi;
   readonly lifter: LiftDeps;
   readonly events: EventRecorder;
@@ -31,7 +31,7 @@ export function taintAbsenceLimits(afterMs: number): AbsenceLimits {
 }
 
 export function openTaintFailOpen(deps: FailOpenDeps): Controller {
-  const absence = new LeaderAbsence(deps, taintAbsenceLimits(deps.afterMs));
+  const leader = new LeaderWatch(deps, taintAbsenceLimits(deps.afterMs));
   return openController({
     ...deps,
     name: "taint-fail-open",
@@ -40,16 +40,16 @@ export function openTaintFailOpen(deps: FailOpenDeps): Controller {
     parallel: 1,
     queue: { backoff: BACKOFF },
     reconcile: async (_key, signal) => {
-      if (await absence.check(signal) !== "absent") return requeueAfter(CHECK_MS);
-      await lift(deps, absence, signal);
+      if (await leader.check(signal) !== "absent") return requeueAfter(CHECK_MS);
+      await lift(deps, leader, signal);
       return requeueAfter(ROUND_MS);
     },
   });
 }
 
-async function lift(deps: FailOpenDeps, absence: LeaderAbsence, signal: AbortSignal): Promise<void> {
+async function lift(deps: FailOpenDeps, leader: LeaderWatch, signal: AbortSignal): Promise<void> {
   const { lifter, events, metrics, log, afterMs } = deps;
-  const { lifted, left } = await liftTaints(lifter, { signal, shouldContinue: () => absence.state !== "present" });
+  const { lifted, left } = await liftTaints(lifter, { signal, shouldContinue: () => leader.state !== "present" });
   for (const _ of lifted) metrics.archway_arch_taint_writes_total.inc({ change: "failOpen" });
   if (lifted.length + left.length === 0) return;
   const seconds = Math.round(afterMs / 1_000);

@@ -33,19 +33,19 @@ export function decideLeaderState(silence: LeaderSilence, { silenceMs, proofMs }
   return provenForMs >= proofMs && answeredAgoMs <= ANSWER_MAX_AGE_MS ? "absent" : "doubtful";
 }
 
-export interface LeaderAbsenceDeps extends LeaseReading {
+export interface LeaderWatchDeps extends LeaseReading {
   readonly log: Logger;
   readonly view: () => LeaseView;
 }
 
 /** Sends no request to the API server while a replica leads. */
-export class LeaderAbsence {
-  readonly #deps: LeaderAbsenceDeps;
+export class LeaderWatch {
+  readonly #deps: LeaderWatchDeps;
   readonly #limits: AbsenceLimits;
   readonly #startedMs: number;
   #proof: LeaseProof | undefined;
 
-  constructor(deps: LeaderAbsenceDeps, limits: AbsenceLimits) {
+  constructor(deps: LeaderWatchDeps, limits: AbsenceLimits) {
     this.#deps = deps;
     this.#limits = limits;
     this.#startedMs = deps.clock.monotonicMs();
