@@ -4,7 +4,7 @@
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
 import type { TokenBucket } from "./token_bucket.ts";
-import { type Address, AddressBook, type HandshakeRates, type Proof } from "./address_book.ts";
+import { type Address, AddressBook, type HandshakeRates, type Proof } from "./handshake_budget.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
 
 /** `waiting`: until the client begins its handshake and we continue it; `idle`: between requests. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { LARGE_BYTES } from "../../../lib/server/load_limit.ts";
-import { keyOfAddress } from "../../../lib/server/address_book.ts";
+import { keyOfAddress } from "../../../lib/server/handshake_budget.ts";
 import {
   type Connection,
   CONNECTION_LIMITS,
