@@ -4,7 +4,7 @@
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
 import type { TokenBucket } from "./token_bucket.ts";
-import { type Address, AddressBook, type HandshakeRates, type Proof } from "./handshake_budget.ts";
+import { type Address, HandshakeBudget, type HandshakeRates, type Proof } from "./handshake_budget.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
 
 /** `waiting`: until the client begins its handshake and we continue it; `idle`: between requests. */
@@ -89,11 +89,11 @@ export class ConnectionTable {
   readonly #limits: ConnectionLimits;
   readonly #nowMs: () => number;
   readonly #dropped: (reason: DropReason) => void;
-  readonly #addresses: AddressBook<Connection>;
+  readonly #addresses: HandshakeBudget<Connection>;
 
   constructor(limits: ConnectionLimits, nowMs: () => number, dropped: (reason: DropReason) => void) {
     [this.#limits, this.#nowMs, this.#dropped] = [limits, nowMs, dropped];
-    this.#addresses = new AddressBook(limits.handshakes, nowMs);
+    this.#addresses = new HandshakeBudget(limits.handshakes, nowMs);
   }
 
   get hasWaiting(): boolean {

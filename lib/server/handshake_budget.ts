@@ -26,7 +26,7 @@ export type HandshakeRates = Readonly<Record<"address" | "unproven" | "reserve",
 /** How long a proof is valid (ms). Anybody knows the plain path, so only as long as idle connections are kept. */
 const PROVEN_FOR_MS: Readonly<Record<Proof, number>> = { plain: 120_000, secret: 10 * 60_000 };
 
-export class AddressBook<C> {
+export class HandshakeBudget<C> {
   readonly #nowMs: () => number;
   readonly #rates: HandshakeRates;
   readonly #addresses = new Map<string, Address<C>>();
