@@ -4,7 +4,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { ConfigPresence } from "../../lib/operator/decide/gating_health.ts";
-import { openPendingWrites, type RateLimiter } from "../../lib/k8s/write_limits.ts";
+import { openWriteSlots, type RateLimiter } from "../../lib/k8s/write_limits.ts";
 import { type ApplyDeps, applyStep, openHolds } from "../../lib/taints/cluster/apply.ts";
 import { openTaintWatches } from "../../lib/taints/cluster/watches.ts";
 import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/decide/next_step.ts";
@@ -45,7 +45,7 @@ const RESYNC_MS = 30_000;
 
 export function openTaints(deps: TaintsDeps): TaintsController {
   const { api, clock, log, rule, limiter } = deps;
-  const [holds, writes, reports] = [openHolds(clock), openPendingWrites(), openTaintReports(deps)];
+  const [holds, writes, reports] = [openHolds(clock), openWriteSlots(), openTaintReports(deps)];
   const [goal, onWrite] = [makeGoal(deps), reportWrites(deps)];
   const wake = (): void => controller.enqueue(KEY);
   const watches = openTaintWatches({ api, clock, log, rule, onChange: wake });

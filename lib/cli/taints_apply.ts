@@ -1,6 +1,6 @@
 // `archway taints apply`: taints by watches until all nodes carry their taint or nothing more can be written.
 import { silentLogger } from "../log.ts";
-import { openPendingWrites, openRateLimiter, type PendingWrites } from "../k8s/write_limits.ts";
+import { openRateLimiter, openWriteSlots, type WriteSlots } from "../k8s/write_limits.ts";
 import { type ApplyDeps, applyStep, type Holds, openHolds } from "../taints/cluster/apply.ts";
 import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.ts";
 import { nextStep, phaseOf } from "../taints/decide/next_step.ts";
@@ -27,7 +27,7 @@ export async function applyTaints(deps: TaintsApplyDeps, rule: ArchTaint): Promi
   const { api, clock, signal } = deps;
   const stop = new AbortController();
   const watches = openTaintWatches({ api, clock, log: silentLogger, rule, onChange: () => {} });
-  const writes = openPendingWrites();
+  const writes = openWriteSlots();
   const watching = watches.run(AbortSignal.any([signal, stop.signal]));
   try {
     return await followSteps(deps, { watches, holds: openHolds(clock), writes });
@@ -39,7 +39,7 @@ export async function applyTaints(deps: TaintsApplyDeps, rule: ArchTaint): Promi
 }
 
 interface Following {
-  readonly writes: PendingWrites;
+  readonly writes: WriteSlots;
   readonly watches: TaintWatches;
   readonly holds: Holds;
 }

@@ -25,13 +25,13 @@ export function openRateLimiter(clock: Clock, writesASecond: number = WRITES_A_S
 }
 
 /** Starts writes and tracks running ones, so that their duration does not limit the rate. */
-export interface PendingWrites {
+export interface WriteSlots {
   /** Starts a write once fewer than the maximum run. Ignores its errors: it must report them itself. */
   start(write: () => Promise<void>): Promise<void>;
   finished(): Promise<void>;
 }
 
-export function openPendingWrites(max = 4): PendingWrites {
+export function openWriteSlots(max = 4): WriteSlots {
   const underWay = new Set<Promise<void>>();
   return {
     start: async (write) => {

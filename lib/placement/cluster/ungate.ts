@@ -7,7 +7,7 @@ import { GateLabel, PodLabel } from "../../names.ts";
 import { isGated } from "../decide/pod/constraints.ts";
 import type { PodRef } from "../decide/pod/pod_refs.ts";
 import { parsePod, type PodView } from "../decide/pod/pod_view.ts";
-import { openPendingWrites, type RateLimiter } from "../../k8s/write_limits.ts";
+import { openWriteSlots, type RateLimiter } from "../../k8s/write_limits.ts";
 import { classifyWriteFailure, isForbidden } from "../../k8s/api_error.ts";
 import { errorText } from "../../log.ts";
 import { ungatePatch } from "../decide/patch/decision_patch.ts";
@@ -146,7 +146,7 @@ export async function ungateAll(
   const { signal, dryRun = false, onUngated = () => {} } = options;
   const ungated: string[] = [];
   const left: { pod: string; reason: string }[] = [];
-  const writes = openPendingWrites(PARALLEL_PATCHES);
+  const writes = openWriteSlots(PARALLEL_PATCHES);
   const ungateOne = async (pod: PodView): Promise<void> => {
     const key = keyOf({ metadata: pod });
     const outcome = await orFailed(() => ungate(api, pod, { signal, shouldContinue: () => true }));

@@ -5,7 +5,7 @@ import { addToleration, patchNode, type WriteOutcome } from "./write.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { nodeKey, type TaintStep } from "../decide/next_step.ts";
 import type { Refusals } from "../decide/progress.ts";
-import type { PendingWrites, RateLimiter } from "../../k8s/write_limits.ts";
+import type { RateLimiter, WriteSlots } from "../../k8s/write_limits.ts";
 
 /** Longest wait (ms) for the watch to show a write, which mostly takes milliseconds. */
 const SHOWN_MS = 5_000;
@@ -57,7 +57,7 @@ export interface ApplyDeps {
   readonly api: Pick<KubeApi, "patch">;
   readonly limiter: RateLimiter;
   readonly holds: Holds;
-  readonly writes: PendingWrites;
+  readonly writes: WriteSlots;
   readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
 }
 
