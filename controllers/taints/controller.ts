@@ -40,7 +40,7 @@ const KEY = "cluster";
 /** Interval of checks while waiting (ms); changes are handled at once. */
 const WAIT_MS = 500;
 /** Shortest interval of checks without writes (ms), however often users change their objects. */
-const SPACING_MS = 100;
+const MINIMUM_GAP_MS = 100;
 const RESYNC_MS = 30_000;
 
 export function openTaints(deps: TaintsDeps): TaintsController {
@@ -57,7 +57,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
     name: "taints",
     watches: [watches],
     parallel: 1,
-    reconcile: spaced(clock, async (_key, signal) => {
+    reconcile: withMinimumGap(clock, async (_key, signal) => {
       const survey = watches.survey();
       const wanted = goal();
       if (survey === undefined || wanted === undefined) return requeueAfter(WAIT_MS);
@@ -93,13 +93,13 @@ function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefin
 }
 
 /** Delays the reconcile after one without writes; writes have their own limiter. */
-function spaced(clock: Clock, reconcile: ControllerOptions["reconcile"]): ControllerOptions["reconcile"] {
+function withMinimumGap(clock: Clock, reconcile: ControllerOptions["reconcile"]): ControllerOptions["reconcile"] {
   let nextMs = 0;
   return async (key, signal) => {
     const waitMs = nextMs - clock.monotonicMs();
     if (waitMs > 0) return requeueAfter(waitMs);
     const result = await reconcile(key, signal);
-    if (result.kind === "requeue" && result.afterMs > 0) nextMs = clock.monotonicMs() + SPACING_MS;
+    if (result.kind === "requeue" && result.afterMs > 0) nextMs = clock.monotonicMs() + MINIMUM_GAP_MS;
     return result;
   };
 }
