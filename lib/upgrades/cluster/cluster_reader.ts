@@ -56,20 +56,20 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
     const options = { namespace: MachineName.namespace, labelSelector: `${label}=true` };
     return await list(Resource.machines, parseMachine, options);
   };
-  const budgets = once(() => readBudgets(api, signal));
+  const budgets = memoized(() => readBudgets(api, signal));
   const podsOfNode = new Map<string, Promise<readonly DrainPod[]>>();
   const readDrainPods = async (node: string, ignoredNamespaces: readonly RegExp[]): Promise<readonly DrainPod[]> => {
     const context = { node, budgets: (await budgets()).drain, ignoredNamespaces };
     return await list(Resource.pods, (pod) => parseDrainPod(pod, context), { fieldSelector: `spec.nodeName=${node}` });
   };
   return {
-    nodes: once(() => list(Resource.nodes, parseNode)),
-    operators: once(() => list(Resource.clusterOperators, parseClusterOperator)),
-    pools: once(() => list(Resource.machineConfigPools, parseMachineConfigPool)),
-    buildingPools: once(() => readBuildingPools(api, signal)),
-    machineSets: once(() => list(Resource.machineSets, parseMachineSetView, { namespace: MachineName.namespace })),
-    temporaryMachines: once(machinesWith(MachineName.upgradeLabel)),
-    smokeMachines: once(machinesWith(MachineName.smokeLabel)),
+    nodes: memoized(() => list(Resource.nodes, parseNode)),
+    operators: memoized(() => list(Resource.clusterOperators, parseClusterOperator)),
+    pools: memoized(() => list(Resource.machineConfigPools, parseMachineConfigPool)),
+    buildingPools: memoized(() => readBuildingPools(api, signal)),
+    machineSets: memoized(() => list(Resource.machineSets, parseMachineSetView, { namespace: MachineName.namespace })),
+    temporaryMachines: memoized(machinesWith(MachineName.upgradeLabel)),
+    smokeMachines: memoized(machinesWith(MachineName.smokeLabel)),
     budgets,
     drainPods: (node, { ignoredNamespaces }) => {
       const reading = podsOfNode.get(node) ?? readDrainPods(node, ignoredNamespaces);
@@ -98,7 +98,7 @@ async function readBuildingPools(api: ReadApi, signal: AbortSignal): Promise<Rea
   return new Set(building.map(({ metadata }) => metadata.labels?.[BUILD_POOL_LABEL] ?? ""));
 }
 
-function once<T>(read: () => Promise<T>): () => Promise<T> {
+function memoized<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;
   return () => reading ??= read();
 }
