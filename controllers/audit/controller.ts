@@ -148,7 +148,7 @@ function openPending(
     // Skips large pods: many of them would fill the memory.
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? unlessLarge(parsePod(object)) : undefined,
     onChange: ({ kind, key, value }) => kind === "apply" ? enqueue(key, value) : undefined,
-    retain: RETENTION.passing,
+    retain: RETENTION.unkept,
     name: "audited pods",
   });
 }

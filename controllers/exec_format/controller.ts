@@ -102,7 +102,7 @@ function watchPods(deps: ExecFormatDeps, enqueue: (key: string) => void): readon
       resource: Resource.events,
       fieldSelector: `involvedObject.kind=Pod,type=Warning,reason=${reason}`,
       parse: podOfEvent,
-      retain: RETENTION.passing,
+      retain: RETENTION.unkept,
       onChange: ({ kind, value }) => kind === "apply" ? enqueue(`pod/${value}`) : undefined,
       name: `events ${reason}`,
     })
@@ -112,7 +112,7 @@ function watchPods(deps: ExecFormatDeps, enqueue: (key: string) => void): readon
     resource: Resource.pods,
     fieldSelector: "status.phase=Failed",
     parse: (pod) => hasSuspectStatus(pod) || undefined,
-    retain: RETENTION.passing,
+    retain: RETENTION.unkept,
     onChange: ({ kind, key }) => kind === "apply" ? enqueue(`pod/${key}`) : undefined,
     name: "failed pods",
   });

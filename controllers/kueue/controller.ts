@@ -83,7 +83,7 @@ export function openKueue(deps: KueueDeps): Controller {
         resource: Resource.kueueWorkloads,
         name: "Workloads of Kueue",
         parse: (object) => parseKueueWorkload(object) === undefined ? undefined : true,
-        retain: RETENTION.passing,
+        retain: RETENTION.unkept,
         onChange: ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : undefined,
       }),
     ],

@@ -30,7 +30,7 @@ export interface EventInput {
   /** A later event replaces its slot's earlier one, even of another process. Without slot, each message is an event. */
   readonly slot?: number;
   /** Reports a short-lived state. Omitted while many events wait. */
-  readonly isPassing?: boolean;
+  readonly isShortLived?: boolean;
 }
 
 /** An event with its queue key. Events with the same key replace each other. */

@@ -48,7 +48,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   record(event: EventInput): void {
     const { clock, onLost } = this.#options;
     if (this.#closing.signal.aborted) return onLost?.("dropped", event.reason);
-    if (event.isPassing === true && this.#queue.size >= CROWDED) {
+    if (event.isShortLived === true && this.#queue.size >= CROWDED) {
       return onLost?.("left-out", event.reason);
     }
     const dropped = this.#queue.put(queuedEventOf(event), clock.nowMs());

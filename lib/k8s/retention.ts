@@ -43,7 +43,7 @@ export const RETENTION = {
   /** Each takes a few hundred bytes, and one that is left out could be evicted. */
   taintPods: ALL,
   /** Pods, events and Workloads handled on arrival. */
-  passing: { kind: "nothing" },
+  unkept: { kind: "nothing" },
   /** The leader deletes what a node has beyond 2 000. */
   execFormatEvents: ALL,
   /** The leader makes 50 of a namespace. */

@@ -231,11 +231,11 @@ Deno.test("record() replaces what waits in the slot, so that only the latest is 
     assert.equal(calls.length, 1);
   }));
 
-Deno.test("record() leaves out what tells of passing states while many events wait", async () => {
+Deno.test("record() leaves out what tells of short-lived states while many events wait", async () => {
   await withRecorder({}, async ({ recorder, clock, events, lost }) => {
-    recorder.record({ ...makeEvent({ pod: "early" }), isPassing: true });
+    recorder.record({ ...makeEvent({ pod: "early" }), isShortLived: true });
     for (let n = 0; n < 200; n++) recorder.record(makeEvent({ pod: `news-${n}` }));
-    recorder.record({ ...makeEvent({ pod: "late" }), isPassing: true });
+    recorder.record({ ...makeEvent({ pod: "late" }), isShortLived: true });
     await clock.advance(0);
     assert.deepEqual(lost, ["left-out"]);
     const flushed = recorder.flush(new AbortController().signal);

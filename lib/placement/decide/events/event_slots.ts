@@ -12,7 +12,7 @@ export interface PodEvent {
   /** One or two sentences, at most {@link MAX_MESSAGE_LENGTH} characters. */
   readonly message: string;
   /** Says only that a gate was added or removed. */
-  readonly isPassing?: boolean;
+  readonly isShortLived?: boolean;
 }
 
 export function normal(reason: string, message: string): PodEvent {

@@ -39,7 +39,7 @@ const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
 export function gateAddedEvent(): SlottedEvent {
   const said =
     `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
-  return { ...normal(EventReason.gateAdded, said), slot: 1, isPassing: true };
+  return { ...normal(EventReason.gateAdded, said), slot: 1, isShortLived: true };
 }
 
 /** At most three events of an outcome, most important first. Post them after the write, when they are true. */
@@ -167,7 +167,7 @@ function gateRemovedEvent(pod: PodView): PodEvent {
   const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
   const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
   const said = `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`;
-  return { ...normal(EventReason.gateRemoved, said), isPassing: rest === "" };
+  return { ...normal(EventReason.gateRemoved, said), isShortLived: rest === "" };
 }
 
 /** A sentence about the preferences, or why there are none; undefined when irrelevant. */
