@@ -6,8 +6,10 @@ Deno.test("planLanes() puts what is held to times into one lane, all else into t
   const lanes = await planLanes(["--quiet", "--ignore=tests/node/walk_test.ts,tests/node/life_test.ts", "tests/node"]);
   assert.equal(lanes.length, 2);
   const [first = [], second = []] = lanes.map((lane) => lane.filter((word) => /^tests\/.*_test\.ts$/.test(word)));
-  for (const name of ["enoexec", "install", "life_loss"]) assert.ok(first.includes(`tests/node/${name}_test.ts`), name);
-  for (const name of ["placement", "registries"]) assert.ok(second.includes(`tests/node/${name}_test.ts`), name);
+  for (const name of ["enoexec", "image_builds", "install"]) {
+    assert.ok(first.includes(`tests/node/${name}_test.ts`), name);
+  }
+  for (const name of ["placement", "upgrades"]) assert.ok(second.includes(`tests/node/${name}_test.ts`), name);
   const there = [...Deno.readDirSync("tests/node")].map(({ name }) => `tests/node/${name}`);
   const wanted = there.filter((file) => file.endsWith("_test.ts") && !/\/(?:walk|life)_test\.ts$/.test(file));
   assert.deepEqual([...first, ...second].toSorted(), wanted.toSorted());

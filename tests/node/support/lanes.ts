@@ -14,7 +14,7 @@ export const LANE_VARIABLE = "ARCHWAY_TEST_NODES_LANE";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /** Files of the first lane: what is held to times, one after the other, and what makes both lanes take as long. */
-const FIRST = /\/(?:enoexec|image_builds|install|lab|life\w*|taints|takeover|teardown)_test\.ts$/;
+const FIRST = /\/(?:enoexec|image_builds|install)_test\.ts$/;
 
 /** Arguments of `deno test`, files among them. */
 type Lane = readonly string[];
