@@ -46,7 +46,7 @@ const DEADLINE_MS = 300_000;
 const IDLE_MINUTES = 6;
 /** A replica that has led for so long is idle, as on a node. */
 const IDLE_MS = 15_000;
-/** Without a request other than those for the Lease: all has been said. Events are held back for 3 s while pods wait. */
+/** Without a request other than those for the Lease: all has been said, events too, which go out as they come. */
 const QUIET_MS = 5_000;
 
 export async function measureGrowth(point: GrowthPoint): Promise<GrowthResult> {
