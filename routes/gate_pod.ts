@@ -127,7 +127,7 @@ function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
     return UNTOUCHED;
   }
   if (change === "created") return answerNewPod(deps, request, pod);
-  if (!request.dryRun) warnLate(deps.mismatches, pod, change === "ephemeral" ? undefined : parsePod(request.oldObject));
+  if (!request.dryRun) deps.mismatches.checkLateImages(pod, lateImagesOf(request, pod, change));
   return UNTOUCHED;
 }
 
@@ -151,10 +151,10 @@ function answerNewPod(deps: GatePodDeps, request: AdmissionRequest, pod: PodView
   return { outcome: outcomeOf(verdict), patch };
 }
 
-/** `before`: the pod before the update; undefined where it gets ephemeral containers. */
-function warnLate(mismatches: MismatchChecks, pod: PodView, before: PodView | undefined): void {
-  if (before === undefined) mismatches.checkLateImages(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
-  else mismatches.checkLateImages(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
+function lateImagesOf({ oldObject }: AdmissionRequest, pod: PodView, came: LateImages["came"]): LateImages {
+  if (came === "ephemeral") return { came, containers: pod.ephemeralContainers };
+  const before = parsePod(oldObject);
+  return { came, containers: before === undefined ? [] : exchangedContainers(before, pod) };
 }
 
 /** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
