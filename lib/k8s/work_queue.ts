@@ -128,7 +128,7 @@ export class WorkQueue {
   #wakeAt(item: DueKey): void {
     this.#delayed.push(item);
     if (this.#delayed.size <= 2 * this.#entries.size + MAX_SUPERSEDED) return;
-    this.#delayed.keepOnly((other) => this.isCurrent(other));
+    this.#delayed.keepOnly((other) => this.#isCurrent(other));
   }
 
   /** Batches the adds of one turn into one pump, so that no reconcile starts inside `add`. */
@@ -167,7 +167,7 @@ export class WorkQueue {
     for (let next = this.#delayed.peek(); next !== undefined && next.dueMs <= nowMs; next = this.#delayed.peek()) {
       this.#delayed.pop();
       const entry = this.#entries.get(next.key);
-      if (entry === undefined || !this.isCurrent(next)) continue;
+      if (entry === undefined || !this.#isCurrent(next)) continue;
       const priority = entry.urgentFromMs <= nowMs ? "urgent" : "normal";
       if (entry.state === "delayed") metrics?.added();
       entry.state = "ready";
@@ -179,7 +179,7 @@ export class WorkQueue {
   }
 
   /** Whether a time in the heap is current: superseded ones stay for a while. */
-  isCurrent({ key, dueMs }: DueKey): boolean {
+  #isCurrent({ key, dueMs }: DueKey): boolean {
     const entry = this.#entries.get(key);
     if (entry?.state === "delayed") return entry.dueMs === dueMs;
     return entry?.state === "ready" && entry.urgentFromMs === dueMs;
