@@ -127,7 +127,7 @@ export class RepositoryClient {
       const isLoggedIn = tried.authorization.kind === "header";
       const offered = this.#offeredBy(sent.response, tried);
       const next = nextLogin({ expected, offered, isLoggedIn, mayBeginAgain });
-      if (next.kind === "begin again") return await this.#tryEach(request, { mayBeginAgain: false });
+      if (next.kind === "beginAgain") return await this.#tryEach(request, { mayBeginAgain: false });
       const again = await this.#sendAgain(request, { tried, response: sent.response, next });
       if (again?.kind === "answered") return again;
       // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
@@ -197,7 +197,7 @@ export class RepositoryClient {
       this.#elsewhere = elsewhere;
       return await this.#send(request, tried);
     }
-    if (next.kind !== "renew token") return undefined;
+    if (next.kind !== "renewToken") return undefined;
     discardTokens(this.#login, tried.credential, next.challenge);
     const authorization = await authorize(this.#login, tried.credential, next.challenge);
     return authorization.kind === "header" ? await this.#send(request, { ...tried, authorization }) : undefined;

@@ -14,7 +14,7 @@ interface SharedCallOptions<T> {
   readonly maxSize?: number | undefined;
   readonly sizeOf?: ((answer: T) => number) | undefined;
   /** When the last caller has left, a call `aborts` (default), or `goes on` so that the next caller joins it. */
-  readonly abandoned?: "aborts" | "goes on" | undefined;
+  readonly abandoned?: "aborts" | "goesOn" | undefined;
 }
 
 interface Call<T> {
@@ -56,7 +56,7 @@ export class SharedCalls<T> {
     } finally {
       unfollow?.();
       call.waiting -= 1;
-      if (call.waiting === 0 && this.#options.abandoned !== "goes on") this.#end(key, call);
+      if (call.waiting === 0 && this.#options.abandoned !== "goesOn") this.#end(key, call);
     }
   }
 

@@ -7,8 +7,8 @@
 import { type Challenge, isSameLogin } from "./challenge.ts";
 
 export type NextLogin =
-  | { readonly kind: "begin again" | "elsewhere" | "next credential" }
-  | { readonly kind: "renew token"; readonly challenge: Extract<Challenge, { readonly kind: "bearer" }> };
+  | { readonly kind: "beginAgain" | "elsewhere" | "nextCredential" }
+  | { readonly kind: "renewToken"; readonly challenge: Extract<Challenge, { readonly kind: "bearer" }> };
 
 /** `expected`: the challenge that the request was logged in for. `offered`: that of the answer. */
 export function nextLogin({ expected, offered, isLoggedIn, mayBeginAgain }: {
@@ -18,7 +18,7 @@ export function nextLogin({ expected, offered, isLoggedIn, mayBeginAgain }: {
   readonly mayBeginAgain: boolean;
 }): NextLogin {
   const isOther = offered !== undefined && (expected === undefined || !isSameLogin(expected, offered));
-  if (isOther && mayBeginAgain) return { kind: "begin again" };
-  if (isLoggedIn && offered?.kind === "bearer") return { kind: "renew token", challenge: offered };
-  return { kind: !isLoggedIn && offered === undefined ? "elsewhere" : "next credential" };
+  if (isOther && mayBeginAgain) return { kind: "beginAgain" };
+  if (isLoggedIn && offered?.kind === "bearer") return { kind: "renewToken", challenge: offered };
+  return { kind: !isLoggedIn && offered === undefined ? "elsewhere" : "nextCredential" };
 }

@@ -80,15 +80,15 @@ export class TokenSource {
   async #ask(request: TokenRequest): Promise<DatedAnswer> {
     const { transport, hosts } = this.#deps;
     const { endpoint, credential, context } = request;
-    const sent = registryRequestOf(request);
-    const { host } = sent.url;
+    const outgoing = registryRequestOf(request);
+    const { host } = outgoing.url;
     const isTokenServer = host !== endpoint.host;
     // A shared token server may fail for one registry only, and a registry's own for some repositories.
     const group = isTokenServer ? tokenServerGroup(endpoint.host) : groupOf(endpoint.repository);
     // Any registry may name any token server. One registry must not use up the others' rate limit there.
     const account = isTokenServer ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
     const limited = { ...context, host, group, account };
-    const answer = await hosts.run(limited, () => transport.send(sent, context));
+    const answer = await hosts.run(limited, () => transport.send(outgoing, context));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer);
     const body = TokenBody.safeParse(parseBoundedObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));

@@ -55,7 +55,8 @@ export function openReaderships(): (credentials: readonly Credential[]) => Reade
 }
 
 /**
- * The salt of this store. Only the first replica's is kept; without an answer a passing one serves, and costs misses.
+ * The salt of this store. Only the first replica's is kept. Without an answer this process uses one of its own, and
+ * misses what others stored.
  */
 async function readSalt(kv: KeyValueStore): Promise<Uint8Array<ArrayBuffer>> {
   const made = crypto.getRandomValues(new Uint8Array(16)).toHex();

@@ -7,7 +7,7 @@ import type { Credential } from "../credential.ts";
 /** A parsed docker config. `message` and `problems` locate what is wrong and never quote it. */
 export type ParsedDockerConfig =
   | { readonly kind: "ok"; readonly credentials: readonly Credential[]; readonly problems: readonly string[] }
-  | { readonly kind: "skipped" | "too large"; readonly message: string };
+  | { readonly kind: "skipped" | "tooLarge"; readonly message: string };
 
 /** The key of the docker config in a Secret of each type, and whether the entries are wrapped in `auths`. */
 const SECRET_SHAPES: Readonly<Record<string, { readonly key: string; readonly wrapped: "auths" | "bare" }>> = {
@@ -39,13 +39,13 @@ export function parseDockerConfigSecret(
   const encoded = parsed.data.data?.[shape.key];
   if (typeof encoded === "string" && encoded.length > Math.ceil(maxBytes / 3) * 4) {
     const message = `Cannot use ${source}: its ${shape.key} is larger than ${Math.floor(maxBytes / 1024)} KiB.`;
-    return { kind: "too large", message };
+    return { kind: "tooLarge", message };
   }
   const content = typeof encoded === "string" ? decodeBase64Text(encoded) : undefined;
   if (content === undefined) return skipped(source, `it has no readable ${shape.key}`);
   if (isDenseText(content, MAX_STRUCTURE)) {
     return {
-      kind: "too large",
+      kind: "tooLarge",
       message: `Cannot use ${source}: its ${shape.key} has more than ${MAX_STRUCTURE} members.`,
     };
   }

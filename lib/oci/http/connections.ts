@@ -63,8 +63,8 @@ export class Connections {
     let failure: unknown;
     for (const [at, way] of ways.entries()) {
       try {
-        const sent = { ...message, headers, url: urlBy(way.scheme), connection: connectionBy(way, endpoint) };
-        const response = await this.#transport.send(sent, context);
+        const outgoing = { ...message, headers, url: urlBy(way.scheme), connection: connectionBy(way, endpoint) };
+        const response = await this.#transport.send(outgoing, context);
         const isRefused = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(response.status);
         if (isRefused && ways[at + 1]?.certificate !== undefined) continue;
         if (at > 0) this.#learned.set(host, way);

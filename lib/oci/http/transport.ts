@@ -102,7 +102,7 @@ export class Transport implements Disposable {
     const isProxied = url.protocol === "https:" && proxyFor(this.#deps.proxies, url) !== undefined;
     const resolve: Resolve = async (hostname) => {
       if (isProxied) return [];
-      // Held until the lookup itself ends, which may be after its callers have left.
+      // Held until the resolution itself ends, which may be after its callers have left.
       using _permit = await this.#deps.limits.nameResolutions.acquire(callers, signal);
       return await this.#deps.resolve(hostname);
     };

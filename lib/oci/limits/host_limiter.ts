@@ -16,7 +16,7 @@ import { Circuit } from "./circuit.ts";
 import { FailingGroups, isTokenServerGroup } from "./failing_groups.ts";
 import { FairLimiter } from "./fair_limiter.ts";
 import type { HostState } from "./host_state.ts";
-import { limitedOutcomeOf, type LimitedResponse, type Outcome, outcomeOfFailure } from "./outcome.ts";
+import { type LimitedResponse, type Outcome, outcomeOfFailure, outcomeOfResponse } from "./outcome.ts";
 import { HOST_REQUESTS } from "./work_limits.ts";
 
 /** What a request is for, and the namespaces that requested it. */
@@ -83,7 +83,7 @@ export class HostLimiter {
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
-      outcome = limitedOutcomeOf(answer);
+      outcome = outcomeOfResponse(answer);
       return answer;
     } catch (error) {
       if (error instanceof RegistryError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);
@@ -137,7 +137,7 @@ export class HostLimiter {
         host.worked();
         this.#groups.worked(request.group);
         return this.#account(request).answered(outcome.remaining);
-      case "rate-limited":
+      case "rateLimited":
         // The host answers, so its circuit closes; only this account is limited.
         this.#lastAnswerMs = this.#clock.monotonicMs();
         host.answered();
@@ -145,9 +145,9 @@ export class HostLimiter {
       case "overloaded":
         host.answered();
         return this.#groups.getOrOpen(request.group).paused(outcome.pauseMs, outcome.message);
-      case "repository-failed":
+      case "groupFailed":
         return this.#groupFailed(request.group, outcome.message);
-      case "host-failed":
+      case "hostFailed":
         // What a request for another registry cannot reach may be that registry's address: one too long, for example.
         if (isTokenServerGroup(request.group)) return this.#groupFailed(request.group, outcome.message);
         return host.failed(outcome.message);

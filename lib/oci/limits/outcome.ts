@@ -13,7 +13,7 @@ export interface LimitedResponse {
 export type Outcome =
   | { readonly kind: "answered"; readonly status: number; readonly remaining: number | undefined }
   /** The account has used up what it may ask. */
-  | { readonly kind: "rate-limited"; readonly reason: "RateLimited"; readonly pauseMs: number }
+  | { readonly kind: "rateLimited"; readonly reason: "RateLimited"; readonly pauseMs: number }
   /** The repository requests a pause. */
   | {
     readonly kind: "overloaded";
@@ -23,12 +23,12 @@ export type Outcome =
   }
   /** The repository cannot be read now: 5xx, or no answer in time. Others on the same host may work. */
   | {
-    readonly kind: "repository-failed";
+    readonly kind: "groupFailed";
     readonly reason: "ServerError" | "Timeout" | "Unreachable" | "TlsFailed";
     readonly message: string;
   }
   /** The host cannot be reached: the next request would fail as well. */
-  | { readonly kind: "host-failed"; readonly reason: "Unreachable" | "TlsFailed"; readonly message: string }
+  | { readonly kind: "hostFailed"; readonly reason: "Unreachable" | "TlsFailed"; readonly message: string }
   /** The caller left, or failed for a reason of its own. */
   | { readonly kind: "nothing" };
 
@@ -39,22 +39,22 @@ const MAX_PAUSE_MS = 60_000;
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 
-export function limitedOutcomeOf({ status, headers, absence, pauseMs }: LimitedResponse): Outcome {
+export function outcomeOfResponse({ status, headers, absence, pauseMs }: LimitedResponse): Outcome {
   const message = `It answered ${status}.`;
   if (pauseMs !== undefined) {
     return status === 429
-      ? { kind: "rate-limited", reason: "RateLimited", pauseMs }
+      ? { kind: "rateLimited", reason: "RateLimited", pauseMs }
       : { kind: "overloaded", reason: "ServerError", pauseMs, message };
   }
   if (absence === "possible") return { kind: "nothing" };
-  if (status >= 500 && absence === undefined) return { kind: "repository-failed", reason: "ServerError", message };
+  if (status >= 500 && absence === undefined) return { kind: "groupFailed", reason: "ServerError", message };
   return { kind: "answered", status, remaining: parseRemaining(headers) };
 }
 
 export function outcomeOfFailure({ reason, message }: RegistryFailure): Outcome {
-  if (reason === "Timeout") return { kind: "repository-failed", reason, message };
+  if (reason === "Timeout") return { kind: "groupFailed", reason, message };
   return reason === "Unreachable" || reason === "TlsFailed"
-    ? { kind: "host-failed", reason, message }
+    ? { kind: "hostFailed", reason, message }
     : { kind: "nothing" };
 }
 

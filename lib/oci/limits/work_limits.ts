@@ -28,7 +28,7 @@ export class WorkLimits {
   readonly secrets = new FairLimiter({ limit: 32, freeFactor: 1 });
   /** Processes: image names decide how many are wanted. The fifth is left for another namespace. */
   readonly programs = new FairLimiter({ limit: 5, freeFactor: 4 });
-  /** Lookups of names: one that gets no answer holds one of Deno's 32 threads for files and its KV for 10 s or more. */
+  /** Resolutions of names: one that gets no answer holds one of Deno's 32 threads for files and its KV for 10 s or more. */
   readonly nameResolutions = new FairLimiter({ limit: 16, freeFactor: 1 });
   /** Inspections: each holds a top document of up to 4 MiB, parsed, and reads two others of up to 1 MiB. */
   readonly inspections = new FairLimiter({ limit: 128, freeFactor: 1 });

@@ -53,11 +53,11 @@ export class KnownImages {
   }
 
   #find(image: string, identity: PullIdentity, freshness: Freshness): RecalledImage | undefined {
-    const { cache: memory, planner } = this.#deps;
+    const { cache, planner } = this.#deps;
     const plan = planner.plan(image);
     if (plan.kind === "refused") return undefined;
     const id = this.#readershipIds.get(keyOf(image, identity));
-    return memory.recall(plan.reference, { readershipIds: id === undefined ? [] : [id], freshness });
+    return cache.recall(plan.reference, { readershipIds: id === undefined ? [] : [id], freshness });
   }
 }
 

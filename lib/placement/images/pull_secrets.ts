@@ -134,7 +134,7 @@ export class PullSecrets {
       const parsed = parseDockerConfigSecret(secret.object, source, { maxBytes: MAX_CONFIG_BYTES });
       if (parsed.kind === "ok") return usable(parsed.credentials);
       this.#deps.log.warn("cannot use a pull secret", { namespace, secret: name, reason: parsed.message });
-      return { kind: "unusable", why: parsed.kind === "too large" ? "too large" : "holds no docker configuration" };
+      return { kind: "unusable", why: parsed.kind === "tooLarge" ? "too large" : "holds no docker configuration" };
     });
   }
 

@@ -10,7 +10,7 @@ interface Started {
   readonly fail: (reason: Error) => void;
 }
 
-const open = (options: { readonly keepMs?: () => number; readonly abandoned?: "aborts" | "goes on" } = {}) => {
+const open = (options: { readonly keepMs?: () => number; readonly abandoned?: "aborts" | "goesOn" } = {}) => {
   const clock = new FakeClock();
   const calls = new SharedCalls<string>({ clock, ...options });
   const started: Started[] = [];
@@ -56,7 +56,7 @@ Deno.test("SharedCalls.run() keeps the answer for the others when the first call
 });
 
 Deno.test("SharedCalls.run() aborts a call that all have left, or goes on with it where that is wanted", async () => {
-  for (const abandoned of ["aborts", "goes on"] as const) {
+  for (const abandoned of ["aborts", "goesOn"] as const) {
     const { clock, started, ask } = open({ abandoned });
     const leaving = new AbortController();
     const left = ask(leaving.signal);

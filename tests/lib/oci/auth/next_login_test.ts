@@ -7,19 +7,19 @@ const TOKEN: Challenge = { kind: "bearer", realm: "https://auth.example/token", 
 
 const ROWS: readonly [expected: Challenge | undefined, isLoggedIn: boolean, offered: Challenge | undefined, string][] =
   [
-    [undefined, false, BASIC, "begin again"],
-    [TOKEN, true, BASIC, "begin again"],
-    [TOKEN, true, TOKEN, "renew token"],
-    [BASIC, true, BASIC, "next credential"],
-    [TOKEN, true, undefined, "next credential"],
+    [undefined, false, BASIC, "beginAgain"],
+    [TOKEN, true, BASIC, "beginAgain"],
+    [TOKEN, true, TOKEN, "renewToken"],
+    [BASIC, true, BASIC, "nextCredential"],
+    [TOKEN, true, undefined, "nextCredential"],
     [TOKEN, false, undefined, "elsewhere"],
-    [TOKEN, false, TOKEN, "next credential"],
+    [TOKEN, false, TOKEN, "nextCredential"],
   ];
 
 Deno.test("nextLogin() takes the first row that fits, and begins again only once", () => {
   for (const [expected, isLoggedIn, offered, kind] of ROWS) {
     const answer = { expected, isLoggedIn, offered };
     assert.equal(nextLogin({ ...answer, mayBeginAgain: true }).kind, kind, JSON.stringify(answer));
-    assert.notEqual(nextLogin({ ...answer, mayBeginAgain: false }).kind, "begin again");
+    assert.notEqual(nextLogin({ ...answer, mayBeginAgain: false }).kind, "beginAgain");
   }
 });

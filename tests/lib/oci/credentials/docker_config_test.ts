@@ -62,7 +62,7 @@ Deno.test("parseDockerConfigSecret() parses a thousand entries, and nothing with
   const entries = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${at}.example`, entry]));
   assert.equal(secretsOf(parseDockerConfigSecret(configJson({ auths: entries }), SOURCE)).length, 1_000);
   const dense = configJson({ auths: {}, more: Array.from({ length: 6_000 }, () => ({})) });
-  assert.equal(parseDockerConfigSecret(dense, SOURCE).kind, "too large");
+  assert.equal(parseDockerConfigSecret(dense, SOURCE).kind, "tooLarge");
 });
 
 Deno.test("DV-58 parseDockerConfigSecret() uses an entry that has only username and password", () => {

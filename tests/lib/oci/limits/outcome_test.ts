@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { absenceOf } from "../../../../lib/oci/limits/absence.ts";
-import { limitedOutcomeOf, parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
+import { outcomeOfResponse, parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 
@@ -32,17 +32,17 @@ Deno.test("parseRemaining() reads the quota under each of its names", () => {
 
 const ANSWERS: readonly (readonly [status: number, message: string, method: string, kind: string])[] = [
   [500, "Tag v1 was deleted or has expired. To pull, revive it", "GET", "answered"],
-  [500, "the database does not answer", "GET", "repository-failed"],
-  [502, "Tag v1 was deleted or has expired. To pull, revive it", "GET", "repository-failed"],
+  [500, "the database does not answer", "GET", "groupFailed"],
+  [502, "Tag v1 was deleted or has expired. To pull, revive it", "GET", "groupFailed"],
   [500, "", "HEAD", "nothing"],
-  [502, "", "HEAD", "repository-failed"],
+  [502, "", "HEAD", "groupFailed"],
   [404, "", "HEAD", "answered"],
 ];
 
 for (const [status, message, method, kind] of ANSWERS) {
-  Deno.test(`limitedOutcomeOf() takes ${status} "${message}" to a ${method} for "${kind}"`, () => {
+  Deno.test(`outcomeOfResponse() takes ${status} "${message}" to a ${method} for "${kind}"`, () => {
     const body = new TextEncoder().encode(JSON.stringify({ errors: message === "" ? [] : [{ message }] }));
     const absence = absenceOf({ status, method, body });
-    assert.equal(limitedOutcomeOf({ status, headers: new Headers(), absence, pauseMs: undefined }).kind, kind);
+    assert.equal(outcomeOfResponse({ status, headers: new Headers(), absence, pauseMs: undefined }).kind, kind);
   });
 }
