@@ -1,7 +1,7 @@
 // Applies one OperandStep. The operator also writes status, webhook clients, monitoring, and frees the MTO's operands.
 import { ApiError, isNotFound } from "../../lib/k8s/api_error.ts";
 import { ignoring } from "../../lib/k8s/api.ts";
-import { openDeadline } from "../../lib/k8s/deadline.ts";
+import { openDeadline } from "../../lib/clock.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { ungateAll } from "../../lib/placement/cluster/ungate.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";

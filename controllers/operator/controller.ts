@@ -1,6 +1,5 @@
 // The operator: keeps Archway's objects while a ClusterPodPlacementConfig exists, then removes them in order. One key.
-import { backoffMs } from "../../lib/clock.ts";
-import { openDeadline } from "../../lib/k8s/deadline.ts";
+import { backoffMs, openDeadline } from "../../lib/clock.ts";
 import { classifyWriteFailure } from "../../lib/k8s/api_error.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";

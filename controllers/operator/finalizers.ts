@@ -1,6 +1,6 @@
 // Finalizers: keep Archway's account and role until it has left, and its Deployment, by the MTO's finalizer, while
 // daemons write ENoExecEvents. When Archway takes over, it removes the MTO's own finalizers.
-import { openDeadline } from "../../lib/k8s/deadline.ts";
+import { openDeadline } from "../../lib/clock.ts";
 import { isForbidden, isGoneOrReplaced, isMissingOrForbidden } from "../../lib/k8s/api_error.ts";
 import {
   apiVersionOf,

@@ -1,11 +1,10 @@
 // Requests to the API server: limited parallelism, fresh credentials, time limits, and safe retries.
 import pLimit, { type LimitFunction } from "p-limit";
-import { backoffMs, type Clock, orAborted } from "../clock.ts";
+import { backoffMs, type Clock, type Deadline, openDeadline, orAborted } from "../clock.ts";
 import { isDenseText } from "../json.ts";
 import type { Logger } from "../log.ts";
 import { connectionError, NoAnswer, responseError } from "./response_errors.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
-import { type Deadline, openDeadline } from "./deadline.ts";
 import { AnswerTooLarge, ApiError } from "./api_error.ts";
 import { readAhead } from "./read_ahead.ts";
 import { renderJsonBody } from "./patch.ts";

@@ -1,12 +1,11 @@
 // The Lease as a lock of one replica: acquires, renews and releases it, and keeps the last observed record.
 import type { V1Lease, V1LeaseSpec } from "@kubernetes/client-node";
-import type { Clock } from "../clock.ts";
+import { type Clock, openDeadline } from "../clock.ts";
 import { numberAt, textAt } from "../json.ts";
 import { errorText, type Logger } from "../log.ts";
 import { LEADER_IMPAIRMENT } from "../names.ts";
 import { renderExactTime } from "../vocabulary/time.ts";
 import { type KubeApi, readOptional } from "./api.ts";
-import { openDeadline } from "./deadline.ts";
 import { isConflict } from "./api_error.ts";
 import { apiVersionOf, type KubeObject, Resource, type Wire } from "./types.ts";
 

@@ -1,8 +1,7 @@
 // A local copy of a collection, kept up to date by list and watch despite connection failures.
-import { backoffMs, type Clock, jitter, orAborted } from "../clock.ts";
+import { backoffMs, type Clock, jitter, openDeadline, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import type { RawWatchEvent, ReadApi, Selection } from "./api.ts";
-import { openDeadline } from "./deadline.ts";
 import { ApiError, isExpired } from "./api_error.ts";
 import { listPages } from "./lists.ts";
 import { ObjectCache, type ObjectCacheOptions } from "./object_cache.ts";

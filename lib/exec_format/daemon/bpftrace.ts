@@ -1,6 +1,5 @@
 // Keeps bpftrace running: reads its output, and when it ends, logs why and starts it again after a pause.
-import { backoffMs, type Clock } from "../../clock.ts";
-import { openDeadline } from "../../k8s/deadline.ts";
+import { backoffMs, type Clock, openDeadline } from "../../clock.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { type TraceMessage, TraceReader } from "./trace_output.ts";
 import { ALIVE_WITHIN_MS, type KernelFacts, renderTraceScript } from "./trace_script.ts";

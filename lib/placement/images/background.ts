@@ -1,6 +1,5 @@
 // Inspections that delay no pod: for templates and audited pods. They give up early and are retried later.
-import { type Backoff, type Clock, doublingMs, orAborted } from "../../clock.ts";
-import { openDeadline } from "../../k8s/deadline.ts";
+import { type Backoff, type Clock, doublingMs, openDeadline, orAborted } from "../../clock.ts";
 import type { InspectedImage } from "../../oci/inspection.ts";
 import type { PodImageInspector, PodImagesRequest } from "./pod_image_inspector.ts";
 

@@ -1,7 +1,6 @@
 // External services that must answer before an upgrade begins: all are called at the same time, each three times at
 // most.
-import { type Clock, jitter } from "../../../clock.ts";
-import { openDeadline } from "../../../k8s/deadline.ts";
+import { type Clock, jitter, openDeadline } from "../../../clock.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 
 export interface DependencyDeps {

@@ -4,11 +4,10 @@
 //   send ─▶ endpoint (address, CA, token, as its source has them) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
 //             ▲ 401: discarded and read once more
 import type * as z from "zod";
-import { type Clock, jitter } from "../../../clock.ts";
+import { type Clock, jitter, openDeadline } from "../../../clock.ts";
 import { PinnedHosts } from "../../../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../../../tls/unverified_fetch.ts";
 import { type JsonObject, tryParseJson } from "../../../json.ts";
-import { openDeadline } from "../../../k8s/deadline.ts";
 import { collectBody } from "../../../oci/http/body.ts";
 import { isSendable } from "../../../oci/http/exchange.ts";
 import { type RequestName, statusError, UpstreamError, upstreamError, wireError } from "./upstream_error.ts";
