@@ -1,13 +1,13 @@
-// How LRU caches are limited: how many entries, of what weight together, and for how long. Registries decide how large an
-// entry is, so those of images are weighed.
+// Limits of LRU caches: the number, the total weight and the life of their entries. Entries of images are weighed,
+// because registries decide how large they are.
 import type { Clock } from "../clock.ts";
 
-/** Options of an LRU cache with at most `entries`. Its option `max` would allocate 24 bytes for each at the start. */
+/** Options of an LRU cache with at most `entries`. Its option `max` would allocate 24 bytes an entry at the start. */
 export function atMost(entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
   return { maxSize: entries, sizeCalculation: () => 1 };
 }
 
-/** As {@link atMost}, for entries that are weighed as well: each takes at least its share. */
+/** Like {@link atMost}, for entries that are also weighed. Each weighs at least an equal share of `maxSize`. */
 export function atMostWeighed<V>(
   entries: number,
   { maxSize, weigh }: { readonly maxSize: number; readonly weigh: (value: V, key: string) => number },
@@ -16,11 +16,11 @@ export function atMostWeighed<V>(
   return { maxSize: share * entries, sizeCalculation: (value, key) => Math.max(share, weigh(value, key)) };
 }
 
-/** Options of an LRU cache whose entries live (`ttl`) by this clock. With another resolution it keeps a timer. */
+/** Options of an LRU cache that measures `ttl` by this clock. With another `ttlResolution` it would keep a timer. */
 export function livingBy(
   clock: Pick<Clock, "monotonicMs">,
 ): { readonly ttlResolution: 0; readonly perf: { readonly now: () => number } } {
-  // The cache takes a time of 0 for none.
+  // The cache treats a time of 0 as no time.
   return { ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } };
 }
 

@@ -1,9 +1,9 @@
-// The namespaces that a request is sent for: their shares of a limit are charged, and the most urgent sets its
-// priority.
+// The callers that a request is sent for. A limit charges the share of one caller's namespace, and the most urgent
+// caller sets the priority.
 
 /**
- * The order when a registry's budget is short: `gated` pods first; then what no pod waits for, images of pods at their
- * `admission` and in audits; last `prewarm`.
+ * The order when a registry's budget is short. First `gated`: pods wait for these images. Then `admission`: images of
+ * pods at their admission and in audits, which no pod waits for. Last `prewarm`.
  */
 export const PRIORITIES = ["gated", "admission", "prewarm"] as const;
 
@@ -17,11 +17,11 @@ export interface Caller {
 /** All callers of one call; more may join while it is under way. */
 export interface Callers {
   readonly members: readonly Caller[];
-  /** Calls the listener for each distinct caller that joins from now on; the result ends that. */
+  /** Calls the listener for each distinct caller that joins from now on, until the returned function is called. */
   onJoin(listener: (caller: Caller) => void): () => void;
 }
 
-/** One caller, whom none joins; without a namespace the work is done for none. */
+/** A single caller that no other joins. Work for no namespace leaves `namespace` out. */
 export function callersOf(
   { namespace = "", priority }: Pick<Caller, "priority"> & { readonly namespace?: string | undefined },
 ): Callers {
@@ -32,7 +32,7 @@ export function mostUrgent({ members }: Callers): InspectionPriority {
   return PRIORITIES.find((priority) => members.some((caller) => caller.priority === priority)) ?? "prewarm";
 }
 
-/** The callers of a shared call: those of each request that waits for it, each of them once. */
+/** The callers of a shared call: all callers of the requests that have joined it, each of them once. */
 export class SharedCallers implements Callers {
   readonly #members = new Map<string, Caller>();
   readonly #listeners = new Set<(caller: Caller) => void>();
@@ -46,7 +46,7 @@ export class SharedCallers implements Callers {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Adds the members of others, also those who join them, until the result is called. */
+  /** Adds the members of `others`, and those that join `others` before the returned function is called. */
   follow(others: Callers): () => void {
     for (const caller of others.members) this.#add(caller);
     return others.onJoin((caller) => this.#add(caller));

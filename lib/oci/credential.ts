@@ -1,9 +1,9 @@
-// One login at a registry, and the interface to those of the cluster and the node.
+// A credential for a registry, and the interface to the credentials of the cluster and the node.
 import type { Callers } from "./callers.ts";
 
 /** One way to authenticate to a registry. Holds secrets: never log, never store. */
 export interface Credential {
-  /** The key it stands under in a docker config: host, `host/path` or a glob. */
+  /** The credential's key in a docker config: host, `host/path` or a glob. */
   readonly scope: string;
   /** Where it comes from, for users: `secret team-a/pull`, `global pull secret`, `config.json`, `plugin ecr`. */
   readonly source: string;
@@ -17,7 +17,7 @@ export interface Credential {
 export interface KeyringEndpoint {
   readonly host: string;
   readonly repository: string;
-  /** Whom the credentials are for: programs that give some are run fairly among namespaces. */
+  /** Who needs the credentials. Programs that give credentials run in turn for the callers' namespaces. */
   readonly callers: Callers;
 }
 

@@ -1,4 +1,4 @@
-// What failed at a registry, as an error: thrown while it is read or written, and turned into data by the inspector.
+// Failures of registries, as data and as the error that is thrown while a registry is read or written.
 
 const PERMANENT = [
   "InvalidReference",
@@ -13,7 +13,9 @@ const PERMANENT = [
   "TooManyImages",
 ] as const;
 
-/** What may pass. A wrong digest is mostly the work of a cache on the way, which may get it right. */
+/**
+ * Failures that may pass. A wrong digest mostly comes from a cache on the way, which may give the right content later.
+ */
 const TRANSIENT = [
   "Unreachable",
   "TlsFailed",
@@ -41,8 +43,8 @@ export interface RegistryFailure {
 }
 
 /**
- * Whether Archway itself held the request or its answer back: the registry is not at fault, and says more the next
- * time.
+ * Whether Archway itself did not send the request, or did not read its answer. Such a failure does not say what the
+ * registry would answer.
  */
 export function isHeldBack({ reason }: Pick<RegistryFailure, "reason">): boolean {
   return reason === "CircuitOpen" || reason === "Busy";

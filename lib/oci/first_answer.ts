@@ -3,14 +3,17 @@ import { failureOf, RegistryError, type RegistryFailure } from "./errors.ts";
 import type { Endpoint } from "./pull_plan.ts";
 
 /**
- * What `read` gave at the first endpoint where it succeeded, or why it did at none. `endpoint`: that one, or the last
- * one asked.
+ * What `read` gave at the first endpoint where it succeeded, or why it failed at all of them. `endpoint` is the one
+ * that succeeded, or the last one.
  */
 type FirstAnswer<T> =
   | { readonly kind: "answered"; readonly value: T; readonly endpoint: Endpoint }
   | { readonly kind: "failed"; readonly failure: RegistryFailure; readonly endpoint: Endpoint | undefined };
 
-/** Asks in turn. Rejects with what is no RegistryError, and once the signal has aborted. */
+/**
+ * Reads at one endpoint after the other. Rejects with an error that is no RegistryError, and with any error after the
+ * signal has aborted.
+ */
 export async function firstAnswer<T, E extends Endpoint>(
   { image, endpoints }: { readonly image: string; readonly endpoints: readonly E[] },
   signal: AbortSignal,
@@ -29,8 +32,8 @@ export async function firstAnswer<T, E extends Endpoint>(
 }
 
 /**
- * The last transient failure counts, as that endpoint may have the image; else the last that is no absence; else the
- * last.
+ * Joins the failures into one. The last transient one counts, because its endpoint may have the image; else the last
+ * other than ManifestUnknown; else the last of all.
  */
 function joined(image: string, failures: readonly RegistryFailure[]): RegistryFailure {
   const counting = failures.findLast(({ kind }) => kind === "transient") ??

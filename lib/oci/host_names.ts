@@ -1,4 +1,4 @@
-// One spelling for each registry host, as limits, logins, certificates and configuration are looked up by it.
+// One spelling for each registry host, because limits, logins, certificates and configuration are looked up by host.
 
 export const DOCKER_HUB = "docker.io";
 
@@ -6,7 +6,7 @@ export const DOCKER_HUB_HOST = "registry-1.docker.io";
 
 const DOCKER_HUB_NAMES: readonly string[] = [DOCKER_HUB, "index.docker.io", DOCKER_HUB_HOST];
 
-/** A `host[:port]` in lower case, the port a plain number and left out when it is that of https. */
+/** A `host[:port]` in lower case. The port is a plain number, and is left out when it is 443. */
 export function canonicalHost(host: string): string {
   const lower = host.toLowerCase();
   const [, name = lower, port] = /^(.+):(\d+)$/.exec(lower) ?? [];
@@ -14,7 +14,7 @@ export function canonicalHost(host: string): string {
   return port === undefined || Number(port) === 443 ? plainName : `${plainName}:${Number(port)}`;
 }
 
-/** A `host[:port]` or `host[:port]/path…` with its host in canonical spelling; what has a scheme is left as it is. */
+/** A `host[:port]` or `host[:port]/path…` with its host in canonical spelling. A text with a scheme stays as it is. */
 export function canonicalName(name: string): string {
   if (name.includes("://")) return name;
   const slash = name.indexOf("/");
@@ -27,10 +27,7 @@ export function hostKey(host: string): string {
   return DOCKER_HUB_NAMES.includes(canonical) ? DOCKER_HUB : canonical;
 }
 
-/**
- * Whether a text is `HOST` or `HOST:PORT`, as flags take it: also with underscores, and the dot at the end of a whole
- * name.
- */
+/** Whether a text is `HOST` or `HOST:PORT`, as flags take it. The host may have underscores, and a dot at its end. */
 export function isRegistryHost(text: string): boolean {
   return /^(\w([\w.-]*\w)?\.?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/.test(text);
 }

@@ -1,4 +1,4 @@
-// Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted.
+// Reads one image at one endpoint: the top manifest, and those of its children and configs that are needed.
 import { type FailureReason, RegistryError, registryError } from "./errors.ts";
 import type { Finding, Inspection, InspectionDepth, Platform } from "./inspection.ts";
 import { type Descriptor, type ImageLabels, type ManifestDocument, MAX_ENTRIES } from "./image/manifest.ts";
@@ -21,8 +21,8 @@ interface ImageDocuments extends Pick<RepositoryDocuments, "manifest" | "child" 
 export interface ImageRead {
   readonly inspection: Inspection;
   /**
-   * Whether the endpoint lacks what the image's index lists and was wanted: then this says nothing of the image
-   * elsewhere.
+   * Whether the endpoint lacks a manifest that the image's index lists and that was needed. Such a read says nothing
+   * about the image at other endpoints.
    */
   readonly isPartial: boolean;
 }
@@ -39,7 +39,7 @@ interface EntriesRead extends Pick<ImageRead, "isPartial"> {
   readonly findings: readonly Finding[];
 }
 
-/** Nested indexes that are followed: each costs a request, and builders make no more. */
+/** Most nested indexes of an image: each costs a request, and builders make no more. */
 const MAX_NESTED = 4;
 
 /** Entries without platform whose configs are read: each costs two requests, one after the other. */
@@ -85,14 +85,14 @@ async function readIndex(
   return { inspection: inspectionBy(labels ?? {}, found), isPartial };
 }
 
-/** What was found of an image, by the labels of its config. */
+/** The inspection of an image that was read: `anywhere` when its labels are those of a bundle. */
 function inspectionBy(labels: ImageLabels, found: Omit<Extract<Inspection, { kind: "anywhere" }>, "kind">): Inspection {
   return isBundle(labels) ? { kind: "anywhere", ...found } : { kind: "platforms", ...found, depth: "config" };
 }
 
 /**
- * Indexes within the index, one level deep and few of them, opened in place. What is not followed is a failure, not
- * less.
+ * Replaces indexes within the index by their entries, one level deep. An index that cannot be replaced is a failure, so
+ * that no platform is missed.
  */
 async function unfold(documents: ImageDocuments, entries: readonly Descriptor[]): Promise<readonly Descriptor[]> {
   const nested = entries.filter(isNestedIndex);
@@ -120,7 +120,7 @@ async function unfold(documents: ImageDocuments, entries: readonly Descriptor[])
   return unfolded;
 }
 
-/** The configs of entries that name no platform, as far as they are images. */
+/** The configs of entries that name no platform, without those of entries that are not images. */
 async function readEntriesWithoutPlatform(
   documents: ImageDocuments,
   entries: readonly Descriptor[],

@@ -1,4 +1,5 @@
-// What was found of an image, or why nothing could be. What was found is stored, so it is a schema.
+// What was found of an image, or why it could not be inspected. A record of what was found is stored, so it has a
+// schema.
 import * as z from "zod";
 import type { RegistryFailure } from "./errors.ts";
 import { CONTENT_DIGEST } from "./reference.ts";
@@ -28,16 +29,16 @@ export type InspectionDepth = z.output<typeof InspectionDepth>;
 const common = {
   digest: z.string().regex(CONTENT_DIGEST),
   mediaType: z.string().max(200),
-  /** Attestations and `unknown` are already gone. */
+  /** Without `unknown` platforms and those of attestations. */
   platforms: z.array(Platform).min(1).max(1_000).readonly(),
   findings: z.array(Finding).max(100).readonly(),
 };
 
-/** What a digest identifies. It never changes. */
+/** What was found of the image that a digest identifies. The image of a digest never changes. */
 export const ImageRecord = z.discriminatedUnion("kind", [
-  /** `depth`: whether a config blob was read, so that bundle labels are known, or the index alone. */
+  /** `depth`: `config` when a config blob was read, so that bundle labels are known; else only the index was read. */
   z.object({ kind: z.literal("platforms"), depth: InspectionDepth, ...common }),
-  /** An operator bundle: data that runs anywhere; it narrows nothing. */
+  /** An operator bundle: data that never runs, so it narrows nothing. */
   z.object({ kind: z.literal("anywhere"), ...common }),
 ]).readonly();
 

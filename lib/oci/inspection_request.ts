@@ -7,8 +7,9 @@ import { NO_REQUESTS, type RequestCounts, type RequestLog, type TraceEntry } fro
 import type { Inspection, InspectionDepth } from "./inspection.ts";
 
 /**
- * The oldest look-up of a tag that may answer: within the life of the tag (`cached`), within the first half of it
- * (`young`), or by this process since then (monotonic ms), for imagePullPolicy `Always`.
+ * How recent the look-up of a tag must be to answer a request. `cached`: within the life of a tag. `young`: within the
+ * first half of that life. `askedSinceMs`: this process began it at this time or later (monotonic ms), for
+ * imagePullPolicy `Always`.
  */
 export type Freshness = "cached" | "young" | { readonly askedSinceMs: number };
 
@@ -16,14 +17,14 @@ export type Freshness = "cached" | "young" | { readonly askedSinceMs: number };
 export interface InspectionRequest {
   /** The reference as the user wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
   readonly image: string;
-  /** Credentials of whoever asks, tried in order where their scope matches; before the inspector's own ones. */
+  /** The requester's own credentials. Those whose scope matches are tried before those of the inspector's keyring. */
   readonly credentials: readonly Credential[];
   readonly freshness: Freshness;
   readonly depth: InspectionDepth;
   readonly callers: Callers;
 }
 
-/** A request whose credentials are those of all its endpoints: what may be shared and cached depends on them. */
+/** A request with its pull plan. `credentials` are those of all its endpoints: they decide who may share its answer. */
 export interface PlannedRequest extends InspectionRequest {
   readonly reference: ImageReference;
   readonly endpoints: readonly EndpointWithCredentials[];
@@ -36,7 +37,7 @@ export interface InspectionReport {
   readonly resolved: string;
   /** `cache`: no manifest was read for it, at most a HEAD was sent. */
   readonly source: "registry" | "cache";
-  /** Who may know of it, see cache/readership.ts; absent: anybody, as it was read anonymously. */
+  /** Who may use the answer, see cache/readership.ts. Absent when it was read anonymously, or was not kept. */
   readonly readershipId?: number | undefined;
   /** `Credential.source` that worked; absent when anonymous. */
   readonly credentialSource?: string | undefined;
@@ -46,7 +47,7 @@ export interface InspectionReport {
   readonly trace: readonly TraceEntry[];
 }
 
-/** The report of what no request was sent for. */
+/** A report that counts no requests. */
 export function reportWithoutRequests(
   found: Pick<InspectionReport, "inspection" | "resolved" | "source">,
 ): InspectionReport {

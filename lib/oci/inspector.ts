@@ -1,5 +1,5 @@
-// The way of an image through the registry client, and its first step. A request goes down, and each step waits for the
-// one below. The folders have what a step is made of.
+// The steps of an inspection in the registry client; the first one is in this file. A request goes down, and each step
+// waits for the one below it. The folders at the right hold the parts of a step.
 //
 //   InspectionRequest                                                                        InspectionReport
 //        ▼                                                                                         ▲
@@ -31,8 +31,8 @@ interface InspectorDeps {
 }
 
 /**
- * Adds the pull plan and the credentials to a request before anything is keyed by it. What policy forbids is refused
- * here.
+ * Adds the pull plan and the credentials to a request, before any cache is keyed by them. A request whose plan is
+ * refused fails here.
  */
 export class Inspector {
   readonly #deps: InspectorDeps;
@@ -50,7 +50,7 @@ export class Inspector {
       const inspection = { kind: "failed", failure: plan.failure } as const;
       return reportWithoutRequests({ inspection, resolved: image, source: "registry" });
     }
-    // What matches no endpoint is dropped, so no cache is keyed by it.
+    // Credentials that match no endpoint are dropped, so no cache is keyed by them.
     const endpoints = await Promise.all(plan.endpoints.map(async (endpoint) => {
       const own = matchPullSecrets(request.credentials, endpoint);
       return { ...endpoint, ...credentialsToTry(own, await keyring.credentialsFor({ ...endpoint, callers }, signal)) };
@@ -63,7 +63,7 @@ export class Inspector {
   }
 }
 
-/** Where no credential worked, one that was not tried might have. */
+/** Adds to a refusal how many matching credentials were not tried: one of them might have worked. */
 function withLeftOut(report: InspectionReport, leftOut: number): InspectionReport {
   const { inspection } = report;
   if (inspection.kind !== "failed" || inspection.failure.reason !== "Unauthorized") return report;

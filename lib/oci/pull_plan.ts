@@ -13,7 +13,7 @@ export interface Endpoint {
   readonly pathPrefix: string;
   /** The registry that is mirrored, sent to a mirror as `?ns=`; absent: not sent. */
   readonly mirrorOf?: string;
-  /** Headers that the configuration sets for it. They may be secret: never log, never store. */
+  /** Headers that the configuration sets for this endpoint. They may be secret: never log, never store. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly connection: ConnectionSettings;
 }
@@ -26,7 +26,9 @@ export interface EndpointWithCredentials extends Endpoint {
   readonly credentials: readonly Credential[];
 }
 
-/** Equal for endpoints that are the same place; what is pulled from there, and with what, does not matter. */
+/**
+ * Equal for endpoints with the same address, repository and mirrored registry. Identifier and headers do not matter.
+ */
 export function keyOfEndpoint({ host, repository, pathPrefix, mirrorOf, connection: { scheme } }: Endpoint): string {
   return JSON.stringify([scheme, host, pathPrefix, repository, mirrorOf]);
 }
@@ -49,8 +51,8 @@ export interface ConnectionSettings {
 }
 
 /**
- * How to connect to another origin that `host[:port]` names: verified TLS, no client certificate; declared on the same
- * host only, at any port.
+ * How to connect to another origin that the registry at `host[:port]` names: with verified TLS and without a client
+ * certificate. That origin counts as declared only on the same host, at any port.
  */
 export function connectionElsewhere(own: ConnectionSettings, host: string, { hostname }: URL): ConnectionSettings {
   const { clientCertificates: _own, ...others } = own;
@@ -58,7 +60,7 @@ export function connectionElsewhere(own: ConnectionSettings, host: string, { hos
   return { ...others, verifiesTls: true, isDeclared };
 }
 
-/** Where a reference may be pulled from, in order; or why it must not be. */
+/** Where a reference may be pulled from, in order, or why it must not be pulled. */
 export type PullPlan =
   | {
     readonly kind: "endpoints";

@@ -6,7 +6,7 @@ import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./host_name
 interface ImageText {
   /** As written, without tag and digest. */
   readonly name: string;
-  /** Beside a digest it is for people: the digest decides. */
+  /** Beside a digest, the tag is only for people: the digest decides. */
   readonly tag: string | undefined;
   /** `algorithm:hex`. */
   readonly digest: string | undefined;
@@ -21,7 +21,7 @@ export interface ImageReference extends ImageText {
   /** Path without domain, `library/` included: `library/nginx`. */
   readonly repository: string;
   readonly identifier: string;
-  /** Without domain in the text: subject to short-name resolution. */
+  /** Whether the text has no domain, so that it is subject to short-name resolution. */
   readonly isShort: boolean;
 }
 
@@ -29,7 +29,7 @@ const DOMAIN = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?
 export const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const DIGEST = /^[A-Za-z][A-Za-z0-9]{0,31}(?:[-_+.][A-Za-z][A-Za-z0-9]{0,31}){0,3}:[0-9A-Za-z]{3,128}$/;
-/** A digest as registries and their documents name content; a reference of a user may be wider. */
+/** The form of digests in registries and their documents. Digests in references of users may have other forms. */
 export const CONTENT_DIGEST = /^[a-z0-9]+:[0-9a-f]{32,128}$/;
 /** Algorithms of digests that can be verified. */
 export const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
@@ -38,7 +38,9 @@ const MAX_NAME_LENGTH = 255;
 /** More than a name with a tag and a digest can have; Kubernetes takes any text. */
 const MAX_REFERENCE_LENGTH = 1_000;
 
-/** A digest drops the tag; what has no single meaning is refused. The messages are the MTO's (rows RF-01…43). */
+/**
+ * Drops the tag beside a digest. Refuses a text that has no single meaning. The messages are the MTO's (rows RF-01…43).
+ */
 export function normaliseImageReference(image: string): { readonly text: string } | { readonly problem: string } {
   if (image === "") return { problem: "invalid image name, must not be empty" };
   const at = image.indexOf("@sha");
@@ -113,16 +115,14 @@ export function splitDomain(path: string): { readonly domain?: string; readonly 
   return isDomain ? { domain: first, rest: path.slice(slash + 1) } : { rest: path };
 }
 
-/**
- * Whether a web address can have this host, and as it stands: `0x7f.1` and `127.1` are other spellings of an address.
- */
+/** Whether a URL can have this host and keeps its spelling: `0x7f.1` and `127.1` are other spellings of an address. */
 function isHost(domain: string): boolean {
   const hostname = DOMAIN.test(domain) ? URL.parse(`https://${domain}`)?.hostname : undefined;
   if (hostname === undefined) return false;
   return hostname.startsWith("[") || hostname === domain.replace(/:\d+$/, "").toLowerCase();
 }
 
-/** Some write web addresses for images; what could be their user or query is not repeated. */
+/** Some users write a web address as an image. The message does not repeat what may be its user or query. */
 function invalid(image: string, problem: string): Unparsable {
   const shown = image.replace(/^([a-z]+:\/\/)?[^@/]*@(?=[^@/]*\/)/i, "$1…@").replace(/\?.*/s, "?…").slice(0, 300);
   return unparsable(`Cannot read image reference "${shown}": ${problem}.`);

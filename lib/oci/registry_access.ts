@@ -15,7 +15,7 @@ import { makeClientDeps, type RepositoryClientDeps } from "./repository_client.t
 
 export interface RegistryConfig
   extends NamedPaths, Pick<KeyringOptions, "dockerConfig" | "credentialProviderConfig" | "credentialProviderBinDir"> {
-  /** Absent: the environment counts for nothing. */
+  /** Absent: the environment is ignored. */
   readonly registryEnvironment?: RegistryEnvironment;
 }
 
@@ -25,19 +25,19 @@ export interface RegistryAccessOptions {
   readonly log: Logger;
   readonly userAgent: string;
   readonly clusterCredentials: () => readonly Credential[];
-  /** Who reads what failed: tenants, unless it says otherwise. */
+  /** Who reads the errors; absent: tenants. */
   readonly audience?: TransportDeps["audience"];
 }
 
 export interface RegistryAccess extends Disposable {
   readonly planner: PullPlanner;
   readonly keyring: Keyring;
-  /** What all clients of repositories are made with, and what they find out of hosts. */
+  /** What all clients of repositories are made with. It keeps what they learn about hosts. */
   readonly clientDeps: RepositoryClientDeps;
   publicHostStates(): readonly HostState[];
 }
 
-/** Opens it; nothing is connected yet. Never throws for a bad file: what is wrong is logged, and what works is used. */
+/** Opens the access without a connection. Never throws for a bad file: its problems are logged. */
 export function openRegistryAccess(options: RegistryAccessOptions): RegistryAccess {
   const { config, clock, log, clusterCredentials, userAgent, audience } = options;
   const { home, cacheHome, proxies } = config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT;
@@ -70,7 +70,7 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
   };
 }
 
-/** Addresses of a name, by the system's own resolver (hosts file included); none when it has none. */
+/** Addresses of a name, by the system's own resolver (hosts file included); none when the name does not resolve. */
 async function resolveAddresses(hostname: string): Promise<readonly string[]> {
   const { lookup } = await import("node:dns/promises");
   try {

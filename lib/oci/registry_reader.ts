@@ -10,7 +10,7 @@ import { RepositoryClient, type RepositoryClientDeps } from "./repository_client
 import { RepositoryDocuments } from "./repository_documents.ts";
 
 export interface RegistryRead extends ImageRead {
-  /** What any part of it was read with; undefined: all of it was read anonymously. */
+  /** The credential that some part of the image was read with; undefined: all of it was read anonymously. */
   readonly credential: Credential | undefined;
   /** The endpoint that answered, or got the last request; undefined: there is none. */
   readonly endpoint: Endpoint | undefined;
@@ -26,10 +26,7 @@ export type HeadAnswer =
   | { readonly kind: "unknown" }
   | { readonly kind: "failed"; readonly failure: RegistryFailure };
 
-/**
- * Keeps no inspection: only login challenges and tokens outlive a request. Inspects some at a time, by the shares of
- * callers.
- */
+/** Keeps no inspection. A limited number of inspections runs at a time, shared fairly among namespaces. */
 export class RegistryReader {
   readonly #deps: RepositoryClientDeps;
 

@@ -1,5 +1,5 @@
-// Repositories without a cache, to read and to write: the endpoints of references, a client for each repository, the
-// count of all requests.
+// Reads and writes repositories without a cache. Finds the endpoints of references, keeps a client for each repository
+// to read, and counts all requests.
 import type { Clock } from "../clock.ts";
 import type { RegistryAccess } from "./registry_access.ts";
 import type { Rights } from "./auth/token_scopes.ts";
@@ -14,7 +14,7 @@ import { withRetries } from "./push/retries.ts";
 import { RepositoryDocuments, type WholeManifest } from "./repository_documents.ts";
 import { RequestLog } from "./request_log.ts";
 
-/** What a reference names at one endpoint, and the documents of what that names. */
+/** The manifest that a reference names at one endpoint, and the other documents of its repository. */
 export interface OpenImage {
   readonly top: WholeManifest;
   readonly documents: RepositoryDocuments;

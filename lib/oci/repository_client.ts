@@ -6,7 +6,8 @@
 //     send     with the credential's answer to it; a credential that the token server denies is passed over
 //     refused  what auth/next_login.ts says; nothing more when no login was expected, as each would send the same
 //
-// An answer of another origin, after a redirect, is no challenge: see auth/authorization.ts for what it gets.
+// A challenge of another origin, after a redirect, is not the repository's: see auth/authorization.ts for what is sent
+// there.
 import type { Clock } from "../clock.ts";
 import {
   anonymousElsewhere,
@@ -30,10 +31,7 @@ import type { HostLimiters } from "./limits/host_limiters.ts";
 import type { WorkLimits } from "./limits/work_limits.ts";
 import type { EndpointWithCredentials } from "./pull_plan.ts";
 
-/**
- * What clients are made with. What they find out about hosts and repositories is shared by all that are made with the
- * same.
- */
+/** What clients are made with. Clients made with the same parts share what they learn about hosts and repositories. */
 export interface RepositoryClientDeps {
   readonly connections: Connections;
   readonly tokens: TokenSource;
@@ -98,7 +96,7 @@ export class RepositoryClient {
     return this.#login.endpoint;
   }
 
-  /** The credential of the last answer that was given to one. */
+  /** The credential of the last request with a credential that got a final answer. */
   get accepted(): Credential | undefined {
     return this.#accepted;
   }
@@ -108,7 +106,7 @@ export class RepositoryClient {
     return this.#limits.parse(work, { ...this.#login.context, bytes: body.byteLength });
   }
 
-  /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */
+  /** Throws RegistryError if the token server fails, a password would go over plain HTTP, or no answer comes. */
   async send(request: RepositoryRequest): Promise<RepositoryOutcome> {
     return await this.#tryEach(request, { mayBeginAgain: true });
   }
@@ -120,7 +118,7 @@ export class RepositoryClient {
     for (const credential of this.#inOrder()) {
       const expected = await this.#expected(credential);
       const tried = { credential, authorization: await authorize(this.#login, credential, expected) };
-      // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
+      // A token server may refuse anonymous tokens although the repository is open: then the request has no token.
       if (tried.authorization.kind === "denied" && credential !== undefined) continue;
       const sent = await this.#send(request, tried);
       if (sent.kind === "answered") return sent;
@@ -147,7 +145,7 @@ export class RepositoryClient {
     const { challenges, context, endpoint } = this.#login;
     const known = this.#offered ?? challenges.ofRepository(endpoint, credential);
     if (known !== undefined) return known;
-    // Open registries get no request more than they need.
+    // An open registry gets no request for a challenge that it does not have.
     if (endpoint.credentials.length === 0 && !challenges.wantsLogin(endpoint)) return undefined;
     return await challenges.readRoot(endpoint, context);
   }
@@ -185,7 +183,7 @@ export class RepositoryClient {
     return challenge;
   }
 
-  /** Sends once more with a new token, or with one for where the registry redirects to. Undefined without one. */
+  /** Sends once more with a new token, or with one for the origin of a redirect. Undefined when there is no token. */
   async #sendAgain(request: RepositoryRequest, { tried, response, next }: {
     readonly tried: Attempt;
     readonly response: RegistryResponse;

@@ -1,5 +1,4 @@
-// The documents of one repository at one host: requested, checked by their digests and parsed. All readers of images
-// read through it.
+// The documents of one repository at one host: requested, checked by their digests and parsed.
 import type { Credential } from "./credential.ts";
 import type { RegistryMessage } from "./http/exchange.ts";
 import {
@@ -21,7 +20,7 @@ import {
 import type { EndpointWithCredentials } from "./pull_plan.ts";
 import type { RepositoryClient, RepositoryOutcome } from "./repository_client.ts";
 
-/** A manifest without its text: many images are read at a time. */
+/** A manifest without its text, which would take memory while many images are read at a time. */
 export interface ReadManifest extends Pick<RegistryDocument, "digest"> {
   readonly manifest: ManifestDocument;
 }
@@ -37,10 +36,7 @@ interface RepositoryDocumentsOptions {
 const MIB = 1024 * 1024;
 const ACCEPT = MANIFEST_MEDIA_TYPES.join(", ");
 
-/**
- * Registries need not accept manifests beyond 4 MiB. Those that an index names, of which there may be many, are far
- * below 1 MiB.
- */
+/** Registries need not accept manifests beyond 4 MiB. An index may name many; each is far below 1 MiB. */
 const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
   manifest: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: 4 * MIB },
   child: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: MIB },
@@ -51,7 +47,7 @@ const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
     method: "GET",
     maxBytes: MIB,
     isStreamed: true,
-    // Until it begins, and until the whole of any other answer is there.
+    // The time until the layer begins, and until any other answer is complete.
     timeouts: { headersMs: 30_000, totalMs: 60_000 },
   },
 };
@@ -73,7 +69,7 @@ export class RepositoryDocuments {
     return this.#client.endpoint;
   }
 
-  /** What a document was read with; undefined while all were read anonymously. */
+  /** The credential that a document was read with; undefined while all were read anonymously. */
   get credential(): Credential | undefined {
     return this.#client.accepted;
   }
@@ -90,7 +86,7 @@ export class RepositoryDocuments {
     return this.#read({ kind, identifier }, toWholeManifest);
   }
 
-  /** The config of an image; one of schema 1 has it in its manifest. */
+  /** The config of an image. A schema 1 manifest contains it. */
   async config(manifest: Extract<ManifestDocument, { kind: "manifest" | "schema1" }>): Promise<ConfigDocument> {
     if (manifest.kind === "schema1") {
       return { kind: "config", platform: manifest.platform, labels: manifest.labels, osFeatures: [] };
@@ -138,7 +134,8 @@ export class RepositoryDocuments {
     if (sent.kind === "refused") throw refusedDocument(endpoint, { document, status: sent.response?.status });
     const { status, absence, pauseMs } = sent.response;
     if (status !== 429 && status < 500) return sent;
-    // Final, but no document: limited or broken, unless a 500 says that it is gone.
+    // This answer is final but no document: the registry limits requests or fails, or a 500 says that the document is
+    // gone.
     if (absence !== undefined) throw refusedDocument(endpoint, { document, status: 404 });
     throw unreadable(endpoint, { document, status, retryAfterMs: pauseMs });
   }

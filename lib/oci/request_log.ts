@@ -16,7 +16,7 @@ export interface TraceEntry {
   readonly status: number | "failed";
   readonly ms: number;
   readonly note?: string;
-  /** How it was logged in, never with what; absent: without a credential. */
+  /** The kind of login, never its secret; absent: without a credential. */
   readonly authorization?: "Basic" | "Bearer" | "form" | "other";
 }
 

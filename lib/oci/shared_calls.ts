@@ -1,4 +1,4 @@
-// Equal calls at the same time share one call, whose answer may be kept. It runs under a signal of its own.
+// Equal calls at the same time share one call, whose answer may be kept. The shared call has its own signal.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../clock.ts";
 import { atMost, livingBy } from "./cache_limits.ts";
@@ -8,12 +8,12 @@ interface SharedCallOptions<T> {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How long an answer is given to later callers (ms); absent: not at all. A rejection is never kept. */
   readonly keepMs?: ((answer: T) => number) | undefined;
-  /** How many are kept, unless they are weighed. */
+  /** How many answers are kept, unless they are weighed. */
   readonly maxKept?: number | undefined;
   /** What the kept answers may weigh together with their keys, and what each weighs. */
   readonly maxSize?: number | undefined;
   readonly sizeOf?: ((answer: T) => number) | undefined;
-  /** When the last caller has left, a call `aborts` (default), or `goes on` so that the next caller joins it. */
+  /** When the last caller has left, a call `aborts` (default), or `goesOn` so that the next caller joins it. */
   readonly abandoned?: "aborts" | "goesOn" | undefined;
 }
 
@@ -39,7 +39,7 @@ export class SharedCalls<T> {
     this.#kept = new LRUCache({ ...bound, ...livingBy(clock) });
   }
 
-  /** A kept answer, that of a call under way, or of a new call. `callers` join the shared call. */
+  /** Gives a kept answer, the answer of a call under way, or that of a new call. `callers` join the shared call. */
   async run(
     key: string,
     { callers, signal }: { readonly callers?: Callers | undefined; readonly signal: AbortSignal },
@@ -85,9 +85,9 @@ export class SharedCalls<T> {
     if (!this.#drop(key, call)) return;
     const ttl = this.#options.keepMs?.(value) ?? 0;
     if (ttl <= 0) return;
-    // What has expired may never be requested again, and takes the place of others.
+    // Expired answers may never be requested again, but would take the place of others.
     this.#kept.purgeStale();
-    // At the end of its ttl the cache would still give it.
+    // The cache would still give an answer at the very end of its ttl.
     this.#kept.set(key, { answer: value }, { ttl: ttl - 0.001 });
   }
 

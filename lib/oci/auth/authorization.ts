@@ -54,7 +54,7 @@ export function discardTokens(
   for (const request of tokenRequests(deps, credential, challenge)) deps.tokens.discard(request);
 }
 
-/** A registry may redirect to another that requires a token even for public images. That one gets no credential. */
+/** The origin of a redirect may require a token even for public images. Such an origin gets no credential. */
 export async function anonymousElsewhere(
   { context, endpoint, rights, tokens }: LoginDeps,
   { headers, redirect, status }: RegistryResponse,

@@ -77,7 +77,7 @@ async function rootOf(probed: Promise<Challenge | undefined>): Promise<KnownRoot
     return { challenge: await probed, lifeMs: ROOT_LIFE_MS };
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;
-    // A request that was not sent, or its answer not read, says nothing of the next one.
+    // A request that was not sent, or whose answer was not read, says nothing about the next one.
     return { challenge: undefined, lifeMs: isHeldBack(error.failure) ? 0 : FAILED_ROOT_LIFE_MS };
   }
 }

@@ -1,4 +1,4 @@
-// What follows an answer that may be another with another login: the first row that fits. Pure.
+// What to do after an answer that may be different with another login: the first row that fits. Pure.
 //
 //   offers another challenge than was expected   begin again, once
 //   logged in, offers a token                    renew the token
@@ -10,7 +10,7 @@ export type NextLogin =
   | { readonly kind: "beginAgain" | "elsewhere" | "nextCredential" }
   | { readonly kind: "renewToken"; readonly challenge: Extract<Challenge, { readonly kind: "bearer" }> };
 
-/** `expected`: the challenge that the request was logged in for. `offered`: that of the answer. */
+/** `expected`: the challenge that the request was logged in for. `offered`: the challenge of the answer. */
 export function nextLogin({ expected, offered, isLoggedIn, mayBeginAgain }: {
   readonly expected: Challenge | undefined;
   readonly offered: Challenge | undefined;

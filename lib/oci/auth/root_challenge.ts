@@ -6,7 +6,7 @@ import type { RequestContext } from "../request_log.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 
-/** An account and a group of its own: `/v2/` can be read while anonymous requests are rate limited. */
+/** `/v2/` has an account and a group of its own: it can be read while anonymous requests are rate limited. */
 const ROOT = "/v2/";
 const MAX_ROOT_BYTES = 1024 * 1024;
 

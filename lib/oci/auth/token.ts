@@ -83,7 +83,7 @@ export class TokenSource {
     const outgoing = registryRequestOf(request);
     const { host } = outgoing.url;
     const isTokenServer = host !== endpoint.host;
-    // A shared token server may fail for one registry only, and a registry's own for some repositories.
+    // A shared token server may fail for one registry only, and a registry's own one for some repositories only.
     const group = isTokenServer ? tokenServerGroup(endpoint.host) : groupOf(endpoint.repository);
     // Any registry may name any token server. One registry must not use up the others' rate limit there.
     const account = isTokenServer ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);

@@ -19,7 +19,7 @@ export function scopeChoices(scope: string, wanted: RepositoryRights): readonly 
   // A proxy requires the scope of its upstream's name: first together with our own, then alone.
   if (!scope.includes(ofRepository)) return [[scope, own], [scope]];
   if (wanted.rights === "pull") return [[scope]];
-  // One token for reading and writing. The challenge names other scopes, such as the source of a mount.
+  // One token serves for reading and writing. Other scopes of the challenge stay, such as the source of a mount.
   const others = scope.split(" ").filter((one) => one !== "" && !one.startsWith(ofRepository));
   return [[own, ...others]];
 }

@@ -1,5 +1,5 @@
-// What is known of images, around the reader of registries. It keeps the platforms of a digest for good, and the digest
-// of a tag for a while. After that a HEAD request confirms the digest.
+// Caches what is known of images, in front of the registry reader. It keeps the platforms of a digest for good, and the
+// digest of a tag for a while. After that a HEAD request confirms the digest.
 //
 //   inspect ─ equal one under way? ─ known and fresh enough? ─ ImageLookups: share or begin a look-up
 //                                                               ├ HEAD, where a record of it is known
@@ -27,13 +27,13 @@ import { ImageLookups } from "./image_lookups.ts";
 
 export interface RecalledImage {
   readonly inspection: ImageRecord;
-  /** Whether its tag is past half of its life. */
+  /** Whether the tag of the image is past half of its life. */
   readonly isAging: boolean;
 }
 
 interface ImageCacheDeps {
   readonly registry: Pick<RegistryReader, "head" | "read">;
-  /** Absent: what is known ends with the process. */
+  /** Absent: the cache ends with the process. */
   readonly kv: KeyValueStore | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -51,10 +51,7 @@ interface ReadableRecord {
   readonly readershipId: number;
 }
 
-/**
- * A request is answered by what was read anonymously, and by what was read with exactly its credentials (see
- * inspector.ts).
- */
+/** Answers a request with what was read anonymously, or with exactly the request's credentials (see inspector.ts). */
 export class ImageCache {
   readonly #deps: ImageCacheDeps;
   readonly #store: RecordStore;
@@ -73,7 +70,7 @@ export class ImageCache {
     return this.#store.size();
   }
 
-  /** What memory has of an image, public or in one of these readerships, and fresh enough; answered at once. */
+  /** Gives at once what memory has of an image: public or of one of these readerships, and fresh enough. */
   recall(
     reference: ImageReference,
     { readershipIds, freshness }: { readonly readershipIds: readonly number[]; readonly freshness: Freshness },
@@ -92,8 +89,8 @@ export class ImageCache {
   }
 
   /**
-   * Equal requests that overlap are one before the store is read: a thousand replicas read it once. It ends when its
-   * last caller has left.
+   * Equal requests that overlap share one inspection, so that a thousand replicas read the store once. The shared
+   * inspection ends when its last caller has left.
    */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     // Requests with an askedSinceMs share only the look-up: their times differ.
@@ -112,7 +109,7 @@ export class ImageCache {
     return inspection.kind === "failed" ? report : { ...report, inspection: withPin(inspection, request.reference) };
   }
 
-  /** From what is known, where that is fresh enough; else by a look-up, whose request serves all that share it. */
+  /** Answers from what is known if that is fresh enough, else by a look-up that equal requests share. */
   async #recallOrLookUp(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { reference, freshness, callers } = request;
     const tag = reference.digest === undefined ? await this.#readTag(request) : undefined;
@@ -134,7 +131,7 @@ export class ImageCache {
     });
   }
 
-  /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */
+  /** Sends one HEAD. Mostly the tag has not moved, or has moved to a digest that is already known. */
   async #head(request: PlannedRequest, signal: AbortSignal, askedAtMs: number): Promise<InspectionReport> {
     const { reference, requestLog } = request;
     const head = await this.#deps.registry.head(request, signal);
@@ -166,7 +163,7 @@ export class ImageCache {
       credentialSource: credential?.source,
       mirror: endpoint?.isMirror === true ? endpoint.host : undefined,
     };
-    // What one registry lacks is no property of the digest, whose records answer for every registry.
+    // A record of a digest answers for every registry, so a read at a registry that lacks a part is not kept.
     if (inspection.kind === "failed" || isPartial) return report;
     const readership = this.#readershipFor(request, credential);
     this.#store.putRecord(readership, inspection);
@@ -190,12 +187,12 @@ export class ImageCache {
     return clock.monotonicMs() - (freshness === "young" ? tagTtlMs / 2 : tagTtlMs);
   }
 
-  /** Of what was read with this credential, one of the request's. */
+  /** The readership of what was read with this credential, which is one of the request's. */
   #readershipFor({ credentials }: PlannedRequest, credential: Credential | undefined): Readership {
     return credential === undefined ? PUBLIC_READERSHIP : this.#readershipOf(credentials);
   }
 
-  /** Where to look for what is known: what was read anonymously serves all. */
+  /** The readerships to look in. What was read anonymously serves every request. */
   #readershipsOf({ credentials }: PlannedRequest): readonly Readership[] {
     return [...new Set([PUBLIC_READERSHIP, this.#readershipOf(credentials)])];
   }
@@ -231,7 +228,7 @@ function youngestOf<T extends KnownTag>(tags: readonly T[]): T | undefined {
   }, undefined);
 }
 
-/** Public only if the record is, and the tag that led to it, where one did. By their readerships. */
+/** The readership of an answer; undefined: public. It is public only if the record and the tag, if any, are public. */
 function readershipIdOf(
   { record, tag = record }: { readonly record: number; readonly tag?: number | undefined },
 ): number | undefined {
@@ -243,7 +240,7 @@ function cachedReport(reference: ImageReference, inspection: Inspection): Inspec
   return reportWithoutRequests({ inspection, resolved: nameAt(reference), source: "cache" });
 }
 
-/** With a finding where the reference names one platform's manifest by its digest, instead of the index. */
+/** Adds a finding when the reference pins the digest of one platform's manifest instead of the index. */
 function withPin(record: ImageRecord, { digest, tag, host, repository }: ImageReference): ImageRecord {
   if (digest === undefined || isIndexType(record.mediaType)) return record;
   const hint = tag === undefined

@@ -1,6 +1,6 @@
-// When an image is looked up, and which requests share the answer. A request that wants no look-up older than itself
-// shares the next one instead of one under way. Look-ups of an image keep to a rate, however many pods pull it with
-// `Always`.
+// Decides when an image is looked up, and which requests share the answer. A request does not share a look-up that
+// began too early for it, but waits for the next one. Look-ups of an image keep to a rate, however many pods pull it
+// with `Always`.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_calls.ts";
@@ -9,7 +9,7 @@ import type { InspectionReport } from "../inspection_request.ts";
 import { atMost } from "../cache_limits.ts";
 
 interface LookupRequest {
-  /** When a look-up may have begun at the earliest (monotonic ms). */
+  /** The earliest time at which a look-up that answers may have begun (monotonic ms). */
   readonly askedSinceMs: number;
   readonly callers: Callers;
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ interface LookupRequest {
 type Lookup = (callers: Callers, signal: AbortSignal) => Promise<InspectionReport>;
 
 export const LOOKUPS_PER_SECOND = 4;
-/** Of those, how many may begin at once; the others begin at this interval (ms). */
+/** How many look-ups of an image may begin at once; later ones begin at this interval (ms). */
 const BURST = 2;
 const INTERVAL_MS = 1_000 / LOOKUPS_PER_SECOND;
 /** Images whose look-ups are counted: pods may name any number of them. */
@@ -26,7 +26,7 @@ const MAX_COUNTED = 5_000;
 
 interface LookupState {
   running: { readonly number: number; readonly beganAtMs: number } | undefined;
-  /** The number of the look-up that has not begun; undefined: there is none to join. */
+  /** The number of the planned look-up, which has not begun yet; undefined: none is planned. */
   next: number | undefined;
   /** When the look-ups of the last second began (monotonic ms), oldest first. */
   beginnings: readonly number[];
@@ -44,7 +44,7 @@ export class ImageLookups {
     this.#calls = new SharedCalls({ clock: options.clock });
   }
 
-  /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */
+  /** Gives the answer of a look-up that is recent enough. Rejects as the look-up does, or with the signal's reason. */
   share(key: string, { askedSinceMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
     const image: LookupState = this.#images.get(key) ?? { running: undefined, next: undefined, beginnings: [] };
     this.#images.set(key, image);
@@ -65,7 +65,7 @@ export class ImageLookups {
     });
   }
 
-  /** Waits until one may begin, and counts it. An aborted wait is not counted and delays no other look-up. */
+  /** Waits until a look-up may begin, and counts it. An aborted wait is not counted and delays no other look-up. */
   async #awaitTurn(image: LookupState, signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();

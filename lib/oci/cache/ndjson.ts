@@ -54,16 +54,14 @@ async function* publicEntries<T>(
   }
 }
 
-/** Whether a name means the same image everywhere. What a short name means is for each site's configuration to say. */
+/** Whether a name means the same image everywhere. The configuration of each site decides what a short name means. */
 function isTagOfEverySite(name: string): boolean {
   const parsed = parseReference(name);
   return parsed.kind !== "unparsable" && parsed.value.digest === undefined && !parsed.value.isShort &&
     nameAt(parsed.value) === name;
 }
 
-/**
- * Puts lines into the store; a bad one is counted and left out. Tags keep the age they had where they were exported.
- */
+/** Puts lines into the store. A bad line is counted and left out. Tags keep the time at which they were looked up. */
 export async function importCache(
   lines: AsyncIterable<string>,
   { store, clock }: { readonly store: KeyValueStore; readonly clock: Clock },
@@ -97,7 +95,7 @@ async function putRecord(record: ImageRecord, { store, clock }: Target): Promise
   return await store.set(entryKey("digest", [record.digest, PUBLIC_NAME]), sealed) ? "imported" : "lost";
 }
 
-/** Stored without an expiry: how long a tag is used follows from its age, and this site may use old ones. */
+/** Stored without an expiry: the age of a tag decides how long it is used, and this site may use old tags. */
 async function putTag(
   { name, digest, verifiedAtMs }: TagRecord & { readonly name: string },
   { store, clock }: Target,

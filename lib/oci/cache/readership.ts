@@ -1,6 +1,6 @@
-// Which requests may use a cached answer: an anonymous one serves all, any other those with the same credentials.
-// Private ones are stored under a slow salted hash (PBKDF2), truncated, so that no password is found by trial. The salt
-// beside it is no secret.
+// A readership says which requests may use a cached answer. An anonymous answer serves all requests, any other serves
+// those with the same credentials. The stored name of a private readership is a slow salted hash (PBKDF2), truncated,
+// so that no password is found by trial. The salt beside it is no secret.
 import { LRUCache } from "lru-cache";
 import { SALT_KEY } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
@@ -9,7 +9,7 @@ import { fingerprintOfAll } from "../fingerprint.ts";
 import { atMost } from "../cache_limits.ts";
 
 export interface Readership {
-  /** Means nothing outside of this process; no readership has had it before. */
+  /** Valid in this process only. It is never given to a second readership. */
   readonly id: number;
   /** Its name in the store. Takes some tens of milliseconds the first time, off the main thread. */
   storedName(kv: KeyValueStore): Promise<string>;
@@ -55,8 +55,8 @@ export function openReaderships(): (credentials: readonly Credential[]) => Reade
 }
 
 /**
- * The salt of this store. Only the first replica's is kept. Without an answer this process uses one of its own, and
- * misses what others stored.
+ * The salt of this store, made by the first replica. If the store does not answer, this process uses a salt of its own,
+ * and does not find what others stored.
  */
 async function readSalt(kv: KeyValueStore): Promise<Uint8Array<ArrayBuffer>> {
   const made = crypto.getRandomValues(new Uint8Array(16)).toHex();

@@ -12,19 +12,19 @@ import { compactRecord, isDeepEnough, RECORD_VERSION, type TagRecord, TagSchema,
 import { ImageRecord } from "../inspection.ts";
 import { atMostWeighed, CACHE_SHARES, weightOfTexts } from "../cache_limits.ts";
 
-/** What a tag pointed to. */
+/** The digest of a tag at a look-up. */
 export interface KnownTag {
   readonly digest: string;
   /** When its look-up began (monotonic ms). The store has it as wall time, for other processes. */
   readonly askedAtMs: number;
-  /** Whether this process asked. The age of such a tag does not count time in which the machine was suspended. */
+  /** Whether this process looked the tag up: then its age does not count time in which the machine was suspended. */
   readonly isOwn: boolean;
 }
 
-/** Tags are kept in the store well beyond their expiry: an old one has the digest that a HEAD may confirm (ms). */
+/** How long the store keeps tags (ms), well beyond their expiry: a HEAD may confirm the digest of an old tag. */
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 const STORE_FACTOR = 10;
-/** And at most this many bytes: even twice as many, when a damaged file is set aside, fit into the volume. */
+/** Most bytes in the store. A damaged file that is set aside doubles them, which must still fit into the volume. */
 const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
 interface RecordName {
@@ -67,7 +67,7 @@ export class RecordStore {
     return this.#tags.get(memoryKey(readershipId, name));
   }
 
-  /** From memory, else from the store, which takes it into memory. */
+  /** Reads from memory, else from the store. Memory then keeps what the store gave. */
   async readRecord(readership: Readership, digest: string): Promise<ImageRecord | undefined> {
     const known = this.recordNow(readership.id, digest);
     if (known !== undefined) return known;
@@ -87,7 +87,7 @@ export class RecordStore {
     const newer = this.tagNow(readership.id, name);
     if (stored === undefined || newer !== undefined) return newer;
     const ageMs = this.#clock.nowMs() - stored.verifiedAtMs;
-    // One in the future is by another clock: of unknown age.
+    // A time in the future comes from another clock, so the age is unknown.
     const askedAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
     const tag = { digest: stored.digest, askedAtMs, isOwn: false };
     this.#tags.set(memoryKey(readership.id, name), tag);
@@ -96,7 +96,7 @@ export class RecordStore {
 
   putRecord(readership: Readership, record: ImageRecord): void {
     const key = memoryKey(readership.id, record.digest);
-    // What was read of an index alone does not replace what is also known of its configs.
+    // A record of an index alone does not replace one for which a config was read as well.
     const before = this.#records.peek(key);
     if (before !== undefined && isDeepEnough(before, "config") && !isDeepEnough(record, "config")) return;
     const compact = compactRecord(record);
@@ -104,7 +104,7 @@ export class RecordStore {
     void this.#write({ readership, kind: "digest", name: record.digest }, { value: compact });
   }
 
-  /** Keeps where this process has seen a tag point, unless it has seen something later. */
+  /** Keeps the digest that a tag had when this process looked it up, unless a later look-up is known. */
   putTag(readership: Readership, name: string, { digest, askedAtMs }: Omit<KnownTag, "isOwn">): void {
     const key = memoryKey(readership.id, name);
     const before = this.#tags.peek(key);

@@ -1,17 +1,17 @@
-// What the cache keeps of an image. Parsed on every read: a store is shared and outlives versions. Pure.
+// What the cache keeps of an image. It is parsed on every read, because a store is shared and outlives versions. Pure.
 import * as z from "zod";
 import type { ImageRecord, InspectionDepth } from "../inspection.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 import { weightOfTexts } from "../cache_limits.ts";
 
-/** Version of the stored records: raise it when their meaning changes, and old ones are ignored. */
+/** Version of the stored records: raise it when their meaning changes. Records of other versions are ignored. */
 export const RECORD_VERSION = 1;
 
 export const TagSchema = z.object({ digest: z.string().regex(CONTENT_DIGEST), verifiedAtMs: z.number() });
 
 export type TagRecord = Readonly<z.output<typeof TagSchema>>;
 
-/** The record with each (os, architecture, variant) once: what decisions read, whatever an index repeats. */
+/** The record with each (os, architecture, variant) once. An index may repeat them; decisions read no other part. */
 export function compactRecord(record: ImageRecord): ImageRecord {
   const distinct = new Map(record.platforms.map(({ os, architecture, variant }) => {
     const platform = { os, architecture, ...(variant === undefined ? {} : { variant }) };

@@ -33,7 +33,7 @@ function refused(reason: FailureReason, message: string): FullNames {
   return { kind: "refused", failure: failureOf(reason, message) };
 }
 
-/** The alias, else each search registry (rows DV-111, DV-108, DV-109). */
+/** Gives the alias, else a name in each search registry (rows DV-111, DV-108, DV-109). */
 function resolveShortName(
   name: string,
   { aliases, searchRegistries: registries, shortNameMode }: RegistriesConf,

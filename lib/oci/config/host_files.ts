@@ -11,11 +11,11 @@ export interface HostTls {
   readonly clientCertificates: readonly ClientCertificate[];
 }
 
-/** The same as written, with paths relative to the file. */
+/** TLS settings as they are written, with paths relative to the file. */
 export interface TlsFiles {
   readonly skipsVerify: boolean;
   readonly caFiles: readonly string[];
-  /** In the order to try; without `keyFile` the first holds both. */
+  /** In the order to try. Without `keyFile`, `certificateFile` holds the key as well. */
   readonly clients: readonly { readonly certificateFile: string; readonly keyFile?: string }[];
 }
 

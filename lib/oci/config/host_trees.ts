@@ -33,7 +33,7 @@ export function loadCerts(dirs: readonly string[], files: FileReader): ReadonlyM
   return new Map([...hosts].flatMap(([host, tls]) => tls === undefined ? [] : [[host, tls]]));
 }
 
-/** Loads registries.yaml. Of one that is missing or broken nothing is used. */
+/** Loads registries.yaml. Nothing of a missing or broken file is used. */
 export function loadRancher(path: string | undefined, files: FileReader): RancherSettings {
   const found = path === undefined ? undefined : files.readRequired(path, parseRancherRegistries);
   if (path === undefined || found?.kind !== "parsed") return { mirrors: new Map(), tls: new Map(), credentials: [] };
@@ -53,7 +53,7 @@ function readCertificates(folder: string, files: FileReader): Parsed<HostTls> | 
   return caCertificates.length + clientCertificates.length === 0 ? undefined : found;
 }
 
-/** What an empty hosts.toml beside these certificates says. */
+/** The hosts file of a folder with certificates alone: the same as with an empty hosts.toml. */
 function hostsOfCertificates(tls: Parsed<HostTls> | undefined): Parsed<HostsFile> | undefined {
   return tls?.kind === "parsed" ? parseHostsToml("", () => tls) : tls;
 }

@@ -71,7 +71,7 @@ export function parseHostsToml(text: string, readTls: (tls: TlsFiles) => Parsed<
     mirrors,
     server,
     serverTls: serverTls.value,
-    // These belong to the named server, not to the host itself.
+    // Capabilities in the file are those of the named server, not of the host itself.
     serverCapabilities: readCapabilities(server === undefined ? {} : root),
     serverHeaders: readHeaders(root, warn),
   }, warnings);

@@ -21,7 +21,7 @@ export function parseCertificates(text: string): Parsed<readonly string[]> {
   return usable.length > 0 ? asParsed(usable, warnings) : unparsable("no certificate in it is readable");
 }
 
-/** Accepts what the TLS client accepts: it would reject a whole list for one bad certificate. */
+/** Keeps what the TLS client accepts. The client would reject a whole list for one bad certificate. */
 function usableAmong(blocks: readonly string[]): readonly string[] {
   const readable = blocks.filter((block) => isReadable(() => new X509Certificate(block)));
   if (isReadable(() => openClient({ caCerts: [...readable] }))) return readable;

@@ -15,9 +15,9 @@ import { planPull } from "./plan_pull.ts";
 import type { PullSettings } from "./settings.ts";
 import { loadSettings, type SettingsPaths } from "./settings_files.ts";
 
-/** From registries.conf, hosts.toml, policy.json, flags. Reads files, keeps the last good. */
+/** Plans pulls by configuration files and flags. A broken file leaves the last good settings in force. */
 export interface PullPlanner {
-  /** Synchronous, as every inspection needs it. Image names of pods are parsed here and nowhere else. */
+  /** Synchronous, because every inspection needs it. Image names of pods are parsed here and nowhere else. */
   plan(image: string): PullPlan;
   credentials(): readonly Credential[];
   credentialHelpers(): readonly string[];
@@ -26,12 +26,11 @@ export interface PullPlanner {
 }
 
 /**
- * Plans that are kept: one takes 4 to 9 µs, longer with hundreds of mirrors, and each admission wants one for each
- * image.
+ * Plans that are kept. Each admission needs one for each image, which takes 4 to 9 µs, longer with hundreds of mirrors.
  */
 const MAX_PLANS = 10_000;
 
-/** The least time between two looks at the files (ms). A look at those of a node takes about 0.1 ms. */
+/** The least time between two looks at the files (ms). A look at the files of a node takes about 0.1 ms. */
 const LOOK_MS = 1_000;
 
 interface Loaded {
@@ -53,7 +52,7 @@ export function openPullPlanner(
     lookedMs = clock.monotonicMs();
     if (!haveChanged(latest.files.touched)) return;
     latest = load(paths, { log, before: latest.files.problems });
-    // What was broken from the start is replaced by whatever comes.
+    // Settings that were broken from the start are replaced by any later ones.
     if (latest.files.hasFaults && !inForce.files.hasFaults) return;
     inForce = latest;
     plans.clear();
@@ -81,7 +80,7 @@ export function openPullPlanner(
   };
 }
 
-/** Reads every file, and logs the problems that there were not before. */
+/** Reads every file, and logs the problems that are new. */
 function load(
   paths: SettingsPaths,
   { log, before }: { readonly log: Logger; readonly before: readonly FileProblem[] },

@@ -26,7 +26,7 @@ const Document = z.object({
   registry: z.array(RegistryTable).optional(),
   aliases: z.record(z.string(), z.string()).optional(),
   "credential-helpers": z.array(z.string()).optional(),
-  /** The tables of version 1: passed over, they would neither block nor search. */
+  /** Tables of version 1 are a fault: if they were ignored, they would neither block nor search. */
   registries: z.undefined().optional(),
 });
 const Aliases = Document.pick({ aliases: true });

@@ -94,7 +94,7 @@ export function trimLocation(location: string): string {
   return canonicalName(location.trim().replace(/(?<!\/)\/+$/, ""));
 }
 
-/** A reference with its registry. `host`: as configuration names it, so `docker.io`. */
+/** A reference with its registry. `host` is the name in configuration: `docker.io`. */
 export type FullName = Pick<ImageReference, "host" | "repository" | "identifier">;
 
 export function nameOf({ host, repository }: Pick<FullName, "host" | "repository">): string {

@@ -13,9 +13,7 @@ export interface RancherSettings {
   readonly credentials: readonly Credential[];
 }
 
-/**
- * The settings in force. Maps are keyed by directory name or canonical host. A host without usable files is refused.
- */
+/** The settings in force. Maps are keyed by directory name or canonical host. A host with unusable files is refused. */
 export interface PullSettings {
   /** Why nothing may be pulled: a required file is missing or unreadable. */
   readonly refusal: string | undefined;

@@ -27,7 +27,7 @@ export interface SettingsPaths extends NamedPaths {
   readonly system: SystemPaths;
 }
 
-/** Rules that cannot be read, or a missing named file, could forbid anything: they refuse every image. */
+/** Rules or a policy that cannot be read, or are named but missing, could forbid anything: every image is refused. */
 export function loadSettings(paths: SettingsPaths, files: FileReader): PullSettings {
   const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system } = paths;
   for (const folder of [hostsDir, certsDir, registriesConfDir]) {
@@ -43,7 +43,7 @@ export function loadSettings(paths: SettingsPaths, files: FileReader): PullSetti
     hosts: loadHosts(hostsDir, files),
     rancher: loadRancher(rancherRegistries, files),
     certs: loadCerts(certsDir === undefined ? system.certsDirs : [certsDir], files),
-    // An unreadable CA only loses the trust in its certificates.
+    // An unreadable CA file loses only the trust in its certificates.
     caCertificates: valuesOf(paths.registryCa.map((path) => files.readRequired(path, parseCertificates))).flat(),
     declared: new Set(paths.registry.map(hostKey)),
     insecure: new Set(paths.insecureRegistry.map(hostKey)),
@@ -70,7 +70,7 @@ function loadRegistries(
   const aliases = system.aliasCaches.map((path) => files.read(path, parseAliasCache, "system"))
     .find((cache) => cache !== undefined);
   const merged = mergeRegistriesConfs(valuesOf([...rules, aliases]));
-  // Without a file that an administrator named, short names mean Docker Hub.
+  // Without a named file and without search registries, short names mean Docker Hub.
   const needsHub = registriesConf === undefined && merged.searchRegistries.length === 0;
   return asParsed(needsHub ? { ...merged, searchRegistries: [DOCKER_HUB] } : merged);
 }

@@ -26,7 +26,7 @@ const JsonObject = z.record(z.string(), z.unknown());
 const text = z.string().optional().catch(undefined);
 const Entry = z.object({ auth: text, username: text, password: text, identitytoken: text, registrytoken: text });
 
-/** Skipped with a message: another type, no `auths`, no JSON. Broken entries are left out. */
+/** A Secret of another type, or without JSON or `auths`, is skipped with a message. Broken entries are left out. */
 export function parseDockerConfigSecret(
   secret: unknown,
   source: string,
@@ -114,7 +114,7 @@ function printable(scope: string): string {
   return scope.replace(/^.*@/s, "").replace(/[^\x20-\x7e]/g, "?").slice(0, 100);
 }
 
-/** In one pass: on a tenant's million characters a regular expression would block the process for minutes. */
+/** Takes one pass: on a tenant's million characters a regular expression would block the process for minutes. */
 function withoutTrailing(text: string, sign: string): string {
   let end = text.length;
   while (text[end - 1] === sign) end--;

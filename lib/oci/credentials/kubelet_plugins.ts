@@ -63,7 +63,7 @@ export class KubeletPlugins implements Keyring {
     return lists.flatMap((credentials) => matchCredentials(credentials, endpoint));
   }
 
-  /** From the cache under any of its three keys, from a current run, or from a new one. */
+  /** Credentials from the cache under any of its three keys, from a run under way, or from a new run. */
   async #credentialsOf(
     provider: CredentialProvider,
     { endpoint, signal }: { readonly endpoint: KeyringEndpoint; readonly signal: AbortSignal },

@@ -35,7 +35,7 @@ export function matchPullSecrets(credentials: readonly Credential[], target: Rep
 /** Credentials of one kind that are tried at an endpoint: registries count wrong logins. */
 export const MAX_TRIED = 8;
 
-/** What to try, in order, where `kinds` match: those of whoever asks, then the keyring's. Anonymous comes last. */
+/** The credentials to try, in order. Each of `kinds` has those that match: the requester's own, then the keyring's. */
 export function credentialsToTry(...kinds: readonly (readonly Credential[])[]): {
   readonly credentials: readonly Credential[];
   readonly leftOut: number;
@@ -56,7 +56,7 @@ export function scopeCovers(key: string, target: RepositoryTarget): boolean {
   return scope !== undefined && parts !== undefined && covers(scope, parts);
 }
 
-/** Parsed once each: a pod's credentials are matched with every one of its images. */
+/** Each scope is parsed once: a pod's credentials are matched with every one of its images. */
 const PARSED = new WeakMap<Credential, { readonly scope: CredentialScope | undefined }>();
 
 function scopeOf(credential: Credential): CredentialScope | undefined {
@@ -84,7 +84,7 @@ function parseTarget({ host, repository }: RepositoryTarget): TargetParts | unde
 /** The longest label of a DNS name; longer ones are not compared with patterns. */
 const MAX_LABEL = 63;
 
-/** Equal ports, equally many labels that all match, and a path of leading whole segments. */
+/** Ports must be equal, labels must match one by one, and the path must be the first segments of the repository. */
 function covers(scope: CredentialScope, parts: TargetParts): boolean {
   return scope.port === parts.port &&
     scope.labels.length === parts.labels.length &&

@@ -53,7 +53,7 @@ const Answer = z.object({
     .nullish(),
 });
 
-/** Parses the kubelet's file (YAML or JSON). A plugin that needs a pod's token cannot be run here: a warning. */
+/** Parses the kubelet's file (YAML or JSON). A plugin that needs a pod's token cannot run here and gives a warning. */
 export function parseProviderConfig(text: string): Parsed<readonly CredentialProvider[]> {
   const says = (path: string): string => `"${path}" is missing or not what the kubelet would take`;
   const parsed = parseAs(Config, parseYaml(text), text, says);

@@ -28,7 +28,7 @@ export function parseJson(text: string): Parsed<unknown> {
   });
 }
 
-/** The engine's message and line. One with a quotation mark quotes the text and has no line. */
+/** The engine's message and line. A message with a quotation mark quotes the text: it is replaced and has no line. */
 function describeJsonFault(message: string): Parsed<unknown> {
   if (message.includes('"')) return unparsable("not JSON: unexpected token");
   const [, words, line] = /^(.+?)(?: in JSON)? at position \d+ \(line (\d+) column \d+\)$/.exec(message) ?? [];

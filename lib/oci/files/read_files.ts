@@ -1,5 +1,5 @@
-// Reads configuration files, and records each path tried and each problem. Synchronous, so a reload applies all
-// together.
+// Reads configuration files, and records each path tried and each problem. It is synchronous, so that a reload applies
+// all files together.
 import { systemClock } from "../../clock.ts";
 import { asParsed, type Fault, type Parsed, type Unparsable, unparsable } from "../../parsed.ts";
 
@@ -15,7 +15,7 @@ export function renderProblem({ file, line, message }: FileProblem): string {
 /** Who chose a path. A `system` file that this process may not read counts as missing. */
 export type Origin = "named" | "system";
 
-/** One look at files. */
+/** Reads the files of one load. */
 export class FileReader {
   readonly #touched = new Map<string, string>();
   readonly #problems: FileProblem[] = [];
@@ -30,7 +30,7 @@ export class FileReader {
     return this.#problems;
   }
 
-  /** Whether a file could not be used, or a part of it: more than a warning. */
+  /** Whether a file, or a part of it, could not be used, which is more than a warning. */
   get hasFaults(): boolean {
     return this.#hasFaults;
   }
@@ -53,7 +53,7 @@ export class FileReader {
     return text && this.settle(path, text.kind === "parsed" ? parse(text.value) : text);
   }
 
-  /** The same for a file that must exist. */
+  /** Like {@link read}, for a file that must exist. */
   readRequired<T>(path: string, parse: (text: string) => Parsed<T>): Parsed<T> {
     return this.read(path, parse) ?? this.#fail({ file: path, message: "is missing" }, `${path} is missing`);
   }

@@ -1,4 +1,4 @@
-// Prevents server-side request forgery to loopback, link-local and metadata addresses. Private ones stay allowed.
+// Prevents server-side request forgery to loopback, link-local and metadata addresses. Private addresses stay allowed.
 import ipaddr from "ipaddr.js";
 import { registryError } from "../errors.ts";
 import { orAborted } from "../../clock.ts";
@@ -51,11 +51,11 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6
  * resolves it. Throws AddressDenied.
  *
  * `fetch` resolves the name again and cannot be bound to the checked addresses. Deno.createHttpClient has no resolver,
- * its `tcp` transport skips TLS, and certificates do not match an address in the URL. Changing the name in between
- * reads nothing: requests to undeclared hosts use verified TLS only, so the server must first prove its name. The
- * exception is a redirect or realm of a registry declared to be without TLS. A connection is still made, so failures
- * are only described for hosts that have answered before. Their duration can be measured. Unverified TLS is bound to
- * the checked addresses.
+ * its `tcp` transport skips TLS, and certificates do not match an address in the URL. An attacker who changes the name
+ * in between can read nothing: requests to undeclared hosts use verified TLS only, so the server must first prove its
+ * name. The exception is a redirect or realm of a registry declared to be without TLS. A connection is made even then:
+ * its duration can be measured, but failures are only described for hosts that have answered before. Unverified TLS is
+ * bound to the checked addresses.
  */
 export async function guardAddress(
   host: string,

@@ -8,7 +8,7 @@ const FIRST_BUFFER_BYTES = 4 * 1024;
 /** Takes memory for a large body. Throws when none is left. */
 export type TakeMemory = (bytes: number) => void;
 
-/** Undefined when larger than `maxBytes`. Copies pieces at once: each is a view of a 64 KiB buffer. */
+/** The body; undefined when larger than `maxBytes`. Pieces are copied at once: each is a view of a 64 KiB buffer. */
 export async function collectBody(
   stream: ReadableStream<Uint8Array>,
   { maxBytes, take }: { readonly maxBytes: number; readonly take?: TakeMemory },
@@ -32,7 +32,7 @@ export async function collectBody(
     }
     return new Uint8Array(buffer.buffer.transfer(bytes));
   } finally {
-    // Drops the rest, if any.
+    // Drops the rest of the body, if any.
     await reader.cancel();
   }
 }

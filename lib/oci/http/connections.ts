@@ -1,4 +1,4 @@
-// Sends a request to an endpoint, in turn with others for the host. Tries each client certificate over TLS, then plain
+// Sends a request to an endpoint when it is its turn at the host. Tries each client certificate over TLS, then plain
 // HTTP where allowed, starting with the way that worked last.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";

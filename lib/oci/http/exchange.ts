@@ -13,7 +13,7 @@ export interface ExchangeBody {
   readonly range?: string | undefined;
 }
 
-/** What is asked, whichever address and login it takes. */
+/** A request without its address and login. */
 export interface RegistryMessage {
   readonly kind: RequestKind;
   /** GET and HEAD read; a POST with a form is a login; everything else writes. */
@@ -21,9 +21,9 @@ export interface RegistryMessage {
   readonly accept?: string | undefined;
   readonly body?: ExchangeBody | undefined;
   readonly maxBytes: number;
-  /** Holds the memory that a large body takes; absent: it is given back when the body is read. */
+  /** Holds the memory that a large body takes; absent: the memory is given back when the body is read. */
   readonly memory?: DisposableStack | undefined;
-  /** Until the headers, and until the body (ms). Default: the transport's, which suit small documents. */
+  /** Time until the headers and until the end of the body (ms). Default: the transport's, for small documents. */
   readonly timeouts?: { readonly headersMs: number; readonly totalMs: number } | undefined;
   /** Streams the body of a 200 answer, without `maxBytes` and the total time limit. */
   readonly isStreamed?: boolean | undefined;
@@ -53,13 +53,13 @@ export interface Hop extends RegistryRequest {
   /** The path of a redirect may be secret, as in a signed URL. */
   readonly hidesPath?: true;
   readonly redirect?: Redirect;
-  /** Those that the guard let pass; undefined for a declared host, which is not checked. */
+  /** The addresses that the guard allowed; undefined for a declared host, which is not checked. */
   readonly addresses?: readonly string[] | undefined;
 }
 
 interface Redirect {
   readonly origin: string;
-  /** Whether all redirects stayed on the request's origin. Another origin does not answer for it. */
+  /** Whether all redirects stayed on the request's origin. Another origin does not answer for the registry. */
   readonly isSameOrigin: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface RegistryResponse {
   readonly redirect: Redirect | undefined;
   /** The pause that the registry requests with it (ms). */
   readonly pauseMs: number | undefined;
-  /** Whether it says that what was asked for is not there. */
+  /** Whether the answer says that the document is not there. */
   readonly absence: Absence | undefined;
 }
 

@@ -26,12 +26,12 @@ import { proxyFor, type ProxySettings } from "./proxy.ts";
 import { PinnedHosts } from "../../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../../tls/unverified_fetch.ts";
 
-/** Documents are small: repeating a slow request is better, and no pod should wait 10 s for a healthy registry. */
+/** Documents are small, so a slow request is better repeated: no pod should wait 10 s for a healthy registry. */
 const DOCUMENT_TIMEOUTS = { headersMs: 5_000, totalMs: 7_000 };
 const MAX_REDIRECTS = 5;
 /** Bounded: image names come from tenants and may name any number of hosts. */
 const MAX_ANSWERED = 1_000;
-/** Open clients, one per set of certificates: few hosts have their own. */
+/** Open clients, one per set of certificates: few hosts have certificates of their own. */
 const MAX_CLIENTS = 64;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -44,7 +44,7 @@ export interface TransportDeps {
   readonly proxies: ProxySettings;
   /** Who reads the errors: for `tenants` (default) they reveal nothing of networks beyond their reach. */
   readonly audience?: "tenants" | "caller" | undefined;
-  /** For requests without their own; default: those of documents. */
+  /** Time limits of requests without their own; default: those of documents. */
   readonly timeouts?: RegistryRequest["timeouts"];
 }
 
@@ -97,12 +97,12 @@ export class Transport implements Disposable {
     }
   }
 
-  /** Skips resolution behind a proxy, which resolves names itself: here it may fail or hang. */
+  /** Resolves no name behind a proxy. The proxy resolves it, and here the resolution may fail or hang. */
   #guard({ url }: Hop, { callers, signal }: RequestContext): Promise<readonly string[]> {
     const isProxied = url.protocol === "https:" && proxyFor(this.#deps.proxies, url) !== undefined;
     const resolve: Resolve = async (hostname) => {
       if (isProxied) return [];
-      // Held until the resolution itself ends, which may be after its callers have left.
+      // The permit is held until the resolution itself ends, which may be after its callers have left.
       using _permit = await this.#deps.limits.nameResolutions.acquire(callers, signal);
       return await this.#deps.resolve(hostname);
     };

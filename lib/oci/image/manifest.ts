@@ -129,7 +129,7 @@ function parseDescriptor(document: JsonObject): Descriptor | undefined {
   if (!CONTENT_DIGEST.test(digest)) return undefined;
   const named = objectAt(document, "platform") ?? {};
   const platform = parsePlatform(named);
-  // It names a platform that no node can have, unlike an entry without a platform.
+  // The entry names a platform that no node can have. An entry without a platform is kept.
   if (platform === undefined && textAt(named, "architecture") !== "") return undefined;
   return {
     mediaType: textAt(document, "mediaType"),

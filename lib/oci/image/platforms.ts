@@ -23,7 +23,7 @@ export function isPlatformEntry(entry: Descriptor): entry is Descriptor & { read
   return platform !== undefined && platform.architecture !== "" && platform.architecture !== "unknown";
 }
 
-/** An image whose platform runtimes read from its config. Excludes attestations, artifacts and indexes. */
+/** Whether an entry is an image whose platform only its config names: no attestation, artifact or index. */
 export function isEntryWithoutPlatform({ annotations, platform, mediaType, isArtifact }: Descriptor): boolean {
   const isAbout = NOT_AN_IMAGE.some((key) => Object.hasOwn(annotations, key));
   return platform === undefined && !isAbout && !isArtifact && /manifest\.v[12]\+/.test(mediaType);

@@ -1,5 +1,5 @@
-// Whether a registry says that a document is not there. Pure.
-// Quay answers 500 for what was deleted, until its own collection.
+// Whether a registry says that a document is not there. Pure. Quay answers 500 for a deleted document until it is
+// collected.
 import { listAt, parseObject, textAt } from "../../json.ts";
 
 /** `possible`: the answer to a HEAD has no body that would say so. A GET has to decide. */

@@ -24,13 +24,13 @@ export class Account {
     return Math.max(0, this.#pausedUntilMs - this.#clock.monotonicMs());
   }
 
-  /** Requests left in the registry's window, as far as it has said so lately. */
+  /** Requests left in the registry's window, as far as the registry has said so lately. */
   get remaining(): number | undefined {
     const quota = this.#quota;
     return quota !== undefined && this.#clock.monotonicMs() < quota.untilMs ? quota.remaining : undefined;
   }
 
-  /** Why a request of this priority is not to be sent; undefined when it may be, or may soon. */
+  /** Why a request of this priority must not be sent; undefined when it may be sent now or soon. */
   refusal(priority: InspectionPriority): RegistryError | undefined {
     const { pausedForMs, remaining } = this;
     if (pausedForMs > MAX_WAIT_MS) return this.#refused("now: it limits the requests of this account.", pausedForMs);

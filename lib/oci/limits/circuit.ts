@@ -21,7 +21,7 @@ const BREAKER = { threshold: 5, baseMs: 500, capMs: 2_000 } as const;
 const PROBE_MS = 500;
 
 export class Circuit {
-  /** When it was made (monotonic ms): a group begins with a failure. */
+  /** When the circuit was made (monotonic ms): for a group, the time of its first failure. */
   readonly sinceMs: number;
   readonly #deps: CircuitDeps;
   readonly #subject: Subject;
@@ -45,26 +45,26 @@ export class Circuit {
     return Math.max(0, this.#pausedUntilMs - this.#deps.clock.monotonicMs());
   }
 
-  /** Why nothing is to be sent now; undefined when a request may go, or may soon. */
+  /** Why no request may be sent now; undefined when one may be sent now or soon. */
   refusal(): RegistryError | undefined {
     const { letsPass, openForMs } = this.#breaker;
     const retryAfterMs = letsPass ? this.pausedForMs : openForMs || PROBE_MS;
     if (letsPass && retryAfterMs <= MAX_WAIT_MS) return undefined;
     const { registry, repositories } = this.#subject;
     const scope = repositories === undefined ? "" : ` for repositories of "${repositories}"`;
-    // The cause comes first: annotations hold the beginning of it.
+    // The cause comes first: annotations hold only the beginning of a message.
     const cause = this.#lastError.replace(/\.$/, "");
     const message = `${cause}; registry "${registry}"${scope} keeps failing and is left alone for a moment`;
     return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
-  /** A request is sent. After failures the first one is a probe. The result ends it, whatever its outcome. */
+  /** Begins a request; after failures the first one is a probe. Disposing the result ends it, whatever its outcome. */
   begin(): Disposable {
     this.#breaker.tryPass();
     return { [Symbol.dispose]: () => this.#breaker.withdrew() };
   }
 
-  /** It answers, though perhaps not with its content. */
+  /** The registry answers, though perhaps not with content. */
   answered(): void {
     this.#breaker.succeeded();
   }

@@ -1,14 +1,14 @@
-// The groups of a host's repositories that fail. A group shares the first path segment: a project, an organisation, a
-// pull-through cache. A repository that always fails must stop no other tenant's on its host, and a host that is silent
-// must not be found out group by group, at seven seconds a request.
+// The failing groups of a host's repositories. The repositories of a group share the first path segment: a project, an
+// organisation, a pull-through cache. A repository that always fails must not stop those of other tenants on its host.
+// A silent host must not be discovered group by group, at seven seconds a request.
 //
-// A registry that names this host as its token server is a group of its own: what fails may be that registry's fault.
+// A registry that names this host as its token server is its own group: a failure may be that registry's fault.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { atMost, livingBy } from "../cache_limits.ts";
 import type { Circuit } from "./circuit.ts";
 
-/** So many failing groups, and the host itself counts as failing. */
+/** With so many failing groups the host itself counts as failing. */
 const GROUPS_OF_A_HOST = 3;
 /** Users may name any number of repositories. */
 const MAX_GROUPS = 64;
@@ -34,7 +34,7 @@ export class FailingGroups {
     return this.#circuits.get(group);
   }
 
-  /** The same for a group that fails now, whose circuit may be new. */
+  /** The circuit of a group that fails now; it may be new. */
   getOrOpen(group: string): Circuit {
     const circuit = this.of(group) ?? this.#openCircuit(group);
     this.#circuits.set(group, circuit);
@@ -46,7 +46,7 @@ export class FailingGroups {
     this.#circuits.delete(group);
   }
 
-  /** Whether so many fail that the host itself does. */
+  /** Whether so many groups fail that the host itself counts as failing. */
   get failTheirHost(): boolean {
     return [...this.#circuits.keys()].filter((group) => !isTokenServerGroup(group)).length >= GROUPS_OF_A_HOST;
   }

@@ -1,4 +1,4 @@
-// Permits that namespaces share, with a fair queue: one that wants many leaves some for the others.
+// Permits that namespaces share, with a fair queue: a namespace that wants many leaves some for the others.
 import { orAborted } from "../../clock.ts";
 import type { Callers } from "../callers.ts";
 import { FairQueue } from "./fair_queue.ts";
@@ -18,9 +18,9 @@ interface FairLimiterOptions {
 
 /** What one request takes of the permits. */
 interface PermitRequest {
-  /** How many permits, 1 when absent; given when any is free, so that a heavy request is not passed over. */
+  /** How many permits; absent: 1. They are given when any one is free, so that a heavy request is not passed over. */
   readonly weight?: number | undefined;
-  /** Less than the limiter's. */
+  /** Replaces the limiter's factor by a lower one. */
   readonly freeFactor?: number | undefined;
 }
 
@@ -47,16 +47,16 @@ export class FairLimiter {
   }
 
   /**
-   * A permit at once; undefined when none is free for the namespace.
-   * Overtakes no waiter that could have it: those that still wait have used up their namespace's share.
+   * A permit at once; undefined when none is free for the namespace. This overtakes no waiter that could have the
+   * permit: a namespace with waiters has used up its share.
    */
   tryAcquire(namespace: string, request: PermitRequest = {}): Permit | undefined {
     return this.#mayHave(namespace, request) ? this.#take(namespace, request) : undefined;
   }
 
   /**
-   * The same for the first of the callers that may have one: a caller whose share is used up does not hold up the
-   * others.
+   * Like {@link tryAcquire}, for the first caller that may have a permit. A caller whose share is used up does not hold
+   * up the others.
    */
   tryAcquireAny({ members }: Callers, request: PermitRequest): Permit | undefined {
     for (const { namespace } of members) {

@@ -1,5 +1,5 @@
-// The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no
-// answer against the group of repositories. The host itself fails when it cannot be reached, or when several groups
+// Limits the requests to one registry host. A failure counts only against its cause: 429 against the account, 5xx and
+// no answer against the group of repositories. The host itself fails when it cannot be reached, or when several groups
 // fail.
 //
 //   refused? ─ paused? ─ permit of the host, fair by namespace ─ refused or paused meanwhile? ─ send ─ note the outcome
@@ -22,7 +22,7 @@ import { HOST_REQUESTS } from "./work_limits.ts";
 /** What a request is for, and the namespaces that requested it. */
 export interface LimitedRequest {
   readonly host: string;
-  /** What may fail together, see failing_groups.ts. */
+  /** The group of repositories that may fail together, see failing_groups.ts. */
   readonly group: string;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
@@ -89,12 +89,12 @@ export class HostLimiter {
       if (error instanceof RegistryError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);
       throw error;
     } finally {
-      // Before the permit is given back: whether the next request is sent depends on that.
+      // The outcome is noted before the permit is given back: it decides whether the next request is sent.
       this.#note(request, outcome);
     }
   }
 
-  /** Waits until the request may be sent. The result ends it for its circuits, and gives its permit back. */
+  /** Waits until the request may be sent. Disposing the result ends it for its circuits, and gives its permit back. */
   async #begin(request: LimitedRequest): Promise<Disposable> {
     const { callers, signal } = request;
     for (;;) {
@@ -108,7 +108,7 @@ export class HostLimiter {
       }
       using begun = new DisposableStack();
       begun.use(await this.#permits.acquire(callers, signal));
-      // While it waited, its account or repository may have been refused.
+      // While the request waited, its account or group may have been refused or paused.
       if (this.#pausedForMs(request) === 0 && this.#refusal(request) === undefined) {
         for (const circuit of this.#circuitsOf(request)) begun.use(circuit.begin());
         return begun.move();
@@ -148,7 +148,7 @@ export class HostLimiter {
       case "groupFailed":
         return this.#groupFailed(request.group, outcome.message);
       case "hostFailed":
-        // What a request for another registry cannot reach may be that registry's address: one too long, for example.
+        // Another registry gave this token server's address, which may be the fault: it may be too long, for example.
         if (isTokenServerGroup(request.group)) return this.#groupFailed(request.group, outcome.message);
         return host.failed(outcome.message);
       default:

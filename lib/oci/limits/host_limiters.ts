@@ -12,10 +12,7 @@ const MAX_HOSTS = 1_000;
 const MAX_STATES = 100;
 /** Hosts that metrics and pages name besides the declared ones. */
 const MAX_NAMED = 50;
-/**
- * Attempts of one request that is refused with short pauses; then the caller gets an error with the time to retry
- * after.
- */
+/** Attempts of one request that is refused with short pauses; then the last answer is given. */
 const MAX_ATTEMPTS = 4;
 
 interface HostLimitersDeps {
@@ -26,10 +23,10 @@ interface HostLimitersDeps {
 
 export class HostLimiters {
   readonly #deps: HostLimitersDeps;
-  /** By name, that of the last request first. */
+  /** By name; the host of the last request comes first. */
   readonly #hosts = new LRUCache<string, HostLimiter>(atMost(MAX_HOSTS));
   readonly #declared: ReadonlySet<string>;
-  /** The first hosts that answered with content: names that users made up do not. */
+  /** The first hosts that answered with content. Hosts that users made up do not answer so. */
   readonly #useful = new Set<string>();
 
   constructor(deps: HostLimitersDeps) {
@@ -37,7 +34,9 @@ export class HostLimiters {
     this.#declared = new Set(deps.declared);
   }
 
-  /** Sends, again after short pauses. Throws RegistryError (CircuitOpen, RateLimited) where it would take longer. */
+  /**
+   * Sends, and repeats after short pauses. Throws RegistryError (CircuitOpen, RateLimited) instead of a longer wait.
+   */
   async run<T extends LimitedResponse>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
     for (let attempt = 1;; attempt++) {
       const answer = await this.#host(request.host).run(request, send);
@@ -47,12 +46,12 @@ export class HostLimiters {
     }
   }
 
-  /** Those of the last requests first. */
+  /** The hosts of the last requests come first. */
   hostStates(): readonly HostState[] {
     return [...this.#hosts.values()].slice(0, MAX_STATES).map(({ state }) => state);
   }
 
-  /** The same for metrics and pages: hosts that are neither declared nor useful are one, named `other`. */
+  /** The states for metrics and pages: hosts that are neither declared nor useful are one, named `other`. */
   publicHostStates(): readonly HostState[] {
     return foldStates(this.hostStates(), (host) => this.#declared.has(host) || this.#useful.has(host));
   }

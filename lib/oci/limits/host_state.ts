@@ -16,7 +16,7 @@ export interface HostState {
 
 const OTHER_HOSTS = "other";
 
-/** The states with one of all hosts that must not be named. */
+/** The states, in which one state stands for all hosts that must not be named. */
 export function foldStates(states: readonly HostState[], mayName: (host: string) => boolean): readonly HostState[] {
   const named = states.filter(({ host }) => mayName(host));
   const others = states.filter(({ host }) => !mayName(host));

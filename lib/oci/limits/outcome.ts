@@ -58,7 +58,7 @@ export function outcomeOfFailure({ reason, message }: RegistryFailure): Outcome 
     : { kind: "nothing" };
 }
 
-/** The pause that an answer requests (ms): every 429, and a 503 that says for how long. */
+/** The pause that an answer requests (ms). Every 429 requests one, and a 503 with `Retry-After`. */
 export function pauseOf(
   { status, headers }: Pick<LimitedResponse, "status" | "headers">,
   nowMs: number,

@@ -1,5 +1,5 @@
-// Limits of this process on work for namespaces. Each answers one harm.
-// Namespaces share each: with a factor of 1 one alone may have half, and another always finds a permit.
+// Limits of this process on work for namespaces. Each limit prevents one harm, and namespaces share it: with a factor
+// of 1, one namespace alone may have half, so that another always finds a permit.
 import { setImmediate } from "node:timers";
 import { registryError } from "../errors.ts";
 import type { Callers } from "../callers.ts";
@@ -9,35 +9,35 @@ import { FairLimiter, type Permit } from "./fair_limiter.ts";
 const SMALL_BYTES = 16 * 1024;
 
 /**
- * Free factors of images that are dropped where they would wait, so that gated pods find permits: 500 and 250 when
- * alone.
+ * Free factors of images that are dropped instead of waiting, so that gated pods find permits. Alone, `prefetched` may
+ * have 500 permits, and `noticed` 250.
  */
 export const BACKGROUND_FACTORS = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
 
 /**
- * Of each registry host: enough to read 100 images a second at 100 ms each, few enough for any. A namespace alone gets
- * 16.
+ * Requests under way to one registry host: enough to read 100 images a second at 100 ms a request, and few enough for
+ * any host. A namespace alone gets 16.
  */
 export const HOST_REQUESTS = { limit: 20, freeFactor: 4 } as const;
 
-/** One for everything that reads through the same connections. */
+/** Everything that reads through the same connections shares one instance. */
 export class WorkLimits {
   /** Images of pods that are inspected or wait: 17 KB of heap each while registries are silent. */
   readonly images = new FairLimiter({ limit: 4_000, freeFactor: 1 });
   /** Secrets of up to 1 MiB, read whole. */
   readonly secrets = new FairLimiter({ limit: 32, freeFactor: 1 });
-  /** Processes: image names decide how many are wanted. The fifth is left for another namespace. */
+  /** Processes of programs: image names decide how many are wanted. The fifth is left for another namespace. */
   readonly programs = new FairLimiter({ limit: 5, freeFactor: 4 });
-  /** Resolutions of names: one that gets no answer holds one of Deno's 32 threads for files and its KV for 10 s or more. */
+  /** Resolutions of names: one without an answer holds one of Deno's 32 threads for files and KV for 10 s or more. */
   readonly nameResolutions = new FairLimiter({ limit: 16, freeFactor: 1 });
   /** Inspections: each holds a top document of up to 4 MiB, parsed, and reads two others of up to 1 MiB. */
   readonly inspections = new FairLimiter({ limit: 128, freeFactor: 1 });
-  /** Bytes of large documents until they are parsed: those of all inspections may end together. */
+  /** Bytes of large documents until they are parsed: the documents of all inspections may arrive together. */
   readonly #documents = new FairLimiter({ limit: 64 * 1024 * 1024, freeFactor: 1 });
-  /** One at a time: parsing makes answers of the webhook late. */
+  /** Large documents are parsed one at a time: parsing delays answers of the webhook. */
   readonly #parsing = new FairLimiter({ limit: 1, freeFactor: 1 });
 
-  /** Memory for a large document that is in the share of any caller. Throws RegistryError when there is none now. */
+  /** Memory for a large document, from the share of any caller. Throws RegistryError when there is none now. */
   takeMemory(bytes: number, { callers, registry }: { readonly callers: Callers; readonly registry: string }): Permit {
     const memory = this.#documents.tryAcquireAny(callers, { weight: bytes });
     if (memory !== undefined) return memory;
@@ -45,7 +45,7 @@ export class WorkLimits {
     throw registryError("Busy", message, { registry });
   }
 
-  /** Calls `work`, which parses: a large document in a round of the event loop of its own. */
+  /** Calls `work`, which parses a document. A large document gets its own round of the event loop. */
   async parse<T>(work: () => T, { bytes, callers, signal }: {
     readonly bytes: number;
     readonly callers: Callers;

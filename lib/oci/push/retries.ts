@@ -8,7 +8,7 @@ const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
 /** If a registry asks for a longer pause, the call fails. */
 const MAX_WAIT_MS = 30_000;
 
-/** Excludes bad certificates. Includes missing parts: lagging storage may hide them for a moment. */
+/** Undefined for an error that will not pass, such as a bad certificate. Missing parts may pass: storage may lag. */
 function transientOf(error: unknown): { readonly retryAfterMs: number | undefined } | undefined {
   if (!(error instanceof RegistryError || error instanceof PushError)) return undefined;
   const { kind, reason, retryAfterMs } = error.failure;

@@ -177,7 +177,7 @@ export class TargetRepository {
     return { location, leastPieceBytes: Number.isSafeInteger(least) && least > 0 ? least : 0 };
   }
 
-  /** Credentials and content only go to the registry itself. Behind a proxy it may name the wrong scheme. */
+  /** Credentials and content only go to the registry itself. Behind a proxy, the registry may name the wrong scheme. */
   #locationUrl(
     location: string,
     { scheme, digest }: { readonly scheme: "https" | "http"; readonly digest?: string | undefined },
@@ -216,7 +216,7 @@ function isSamePlace(named: URL, own: URL): boolean {
   return isWeb && named.hostname === own.hostname && isOwnPort;
 }
 
-/** Not 401 or 403, nor a 404 without a login, which some registries send instead. */
+/** A 401 or 403 is not final, nor is a 404 without a login, which some registries send instead. */
 function isFinalWrite({ status }: RegistryResponse, isLoggedIn: boolean): boolean {
   return status !== 401 && status !== 403 && (status !== 404 || isLoggedIn);
 }

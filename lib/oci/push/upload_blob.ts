@@ -83,7 +83,7 @@ class BlobUpload {
     }
   }
 
-  /** Collects the blob first, so that no byte of a wrong one is sent. */
+  /** Collects the blob first, so that no byte of a wrong blob is sent. */
   async #sendWhole(stream: VerifiedStream["stream"]): Promise<UploadStep> {
     const bytes = new Uint8Array(this.#blob.size);
     let at = 0;
@@ -117,7 +117,7 @@ class BlobUpload {
     return await this.#finish();
   }
 
-  /** Resumes once from where the registry says. Gives the first failure when that fails as well. */
+  /** Resumes once from the offset that the registry states. Gives the first failure when that fails as well. */
   async #sendPiece(bytes: Uint8Array<ArrayBuffer>, start: number): Promise<UploadStep | undefined> {
     const failure = await this.#patch(bytes, start);
     if (failure === undefined || !isResumable(failure)) return failure;

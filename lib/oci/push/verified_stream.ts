@@ -87,7 +87,7 @@ class BlobCheck {
   }
 }
 
-/** The bytes typed as an ArrayBuffer's: from the network they always are. */
+/** The same bytes, typed as those of an ArrayBuffer. Bytes from the network always are. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer
     ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
