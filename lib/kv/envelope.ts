@@ -1,5 +1,5 @@
-// The envelope of each stored value: version, time of writing, expiry. Checked when read: another version may have
-// written it.
+// The envelope of each stored value: version, time of writing, expiry. It is checked when it is read, because another
+// version may have written it.
 import * as z from "zod";
 
 const Envelope = z.object({
@@ -49,7 +49,7 @@ const LONG_ROW_BYTES = 800;
 
 /** Bytes that a text takes in the file, estimated high. Measured: 940 bytes for 400, 4 860 for 2 500. */
 export function storedBytes(text: string): number {
-  // Texts with any other character are stored with two bytes for each.
+  // A text with any other character takes two bytes for each of its characters.
   const bytes = ONE_BYTE_TEXT.test(text) ? text.length : 2 * text.length;
   if (bytes <= SHORT_BYTES) return bytes + ROW_BYTES;
   return Math.ceil((bytes + ROW_BYTES / 2) / PAGE_BYTES) * PAGE_BYTES + LONG_ROW_BYTES;

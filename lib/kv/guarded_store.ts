@@ -25,7 +25,7 @@ interface GuardOptions {
 }
 
 export const CALL_TIMEOUT_MS = 250;
-/** Longest for opening, and for one step of a listing (ms). */
+/** Time limit for opening, and for one step of a listing (ms). */
 export const LONG_TIMEOUT_MS = 2_000;
 /** How long the database is left alone (ms) after {@link FAULTS_IN_A_ROW}. */
 export const REST_MS = 10_000;
@@ -34,12 +34,11 @@ export const FAULTS_IN_A_ROW = 3;
 /** Deno KV takes 65 536 bytes a value, and a character may need two. */
 const MAX_VALUE_CHARACTERS = 32_000;
 
-/**
- * Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk.
- */
+/** Writes under way at once. A file makes one after the other, so on a slow disk each waits for those before it. */
 const MAX_PARALLEL_WRITES = 4;
 /**
- * Writes that may wait for their turn here; more are dropped. In the database a burst would exceed the limit of a call.
+ * Writes that may wait for their turn here; more are dropped. In the database, a burst of writes would exceed the time
+ * limit of a call.
  */
 const MAX_WAITING_WRITES = 10_000;
 

@@ -7,7 +7,7 @@ const BROKEN = /not a database|malformed|disk image|unsupported file format/i;
 /** The database and the files that SQLite keeps beside it; a journal left behind would be applied to the new file. */
 const SUFFIXES = ["", "-wal", "-shm", "-journal"] as const;
 
-/** One file, opened again and again; at most one handle at a time, since two lock each other out. */
+/** One file, opened again and again; at most one handle at a time, since two handles lock each other out. */
 export class KvFile {
   readonly #path: string;
   readonly #log: Logger;

@@ -1,4 +1,4 @@
-// Keeps the store at its size, in entries and in bytes: expired entries go first, then the oldest.
+// Keeps the store within limits of entries and bytes: expired entries go first, then the oldest.
 import type { Clock } from "../clock.ts";
 import { ageOf, storedBytes } from "./envelope.ts";
 import { kindPrefix, RECORD_KINDS } from "./keys.ts";
@@ -12,8 +12,8 @@ interface StoreLimits {
 const MAX_PARALLEL_DELETES = 8;
 
 /**
- * False: a delete failed, which is left for the next run, or not all entries could be listed. Entries are listed twice,
- * since the keys of all would fill the memory.
+ * False when a delete failed, which is left for the next run, or when not all entries could be listed. Entries are
+ * listed twice, because all keys together would fill the memory.
  */
 export async function prune(store: KeyValueStore, options: StoreLimits & { readonly clock: Clock }): Promise<boolean> {
   const nowMs = options.clock.nowMs();
@@ -92,8 +92,8 @@ export class StoreBudget {
   }
 
   /**
-   * Counts a value before it is written; false when it must not be, since too much was written without a complete
-   * pruning.
+   * Counts a value before it is written. False when it must not be written, since too much was written without a
+   * complete pruning.
    */
   take(value: unknown): boolean {
     const { maxEntries, maxBytes } = this.#left;
@@ -108,7 +108,7 @@ export class StoreBudget {
     if (this.#left.maxEntries > 0 && this.#left.maxBytes > 0) return;
     if (this.#isPruning || this.#clock.monotonicMs() < this.#notBeforeMs) return;
     this.#isPruning = true;
-    // A write during the pruning may not be listed: it counts for the next share.
+    // A write during the pruning may not be listed, so it counts for the next share.
     const before = this.#left;
     let isComplete = false;
     try {
