@@ -77,7 +77,7 @@ function readElement(bytes: Uint8Array): DerElement | undefined {
   const [tag, first] = bytes;
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
-  // 0x80 is an indefinite length, which DER has not; no certificate needs more than four bytes of length.
+  // 0x80 is an indefinite length, which DER does not have; no certificate needs more than four bytes of length.
   if (first === 0x80 || lengthBytes > 4) return undefined;
   let length = first < 0x80 ? first : 0;
   for (const byte of bytes.subarray(2, 2 + lengthBytes)) length = length * 256 + byte;

@@ -3,14 +3,14 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 
 const EMPTY: readonly number[] = [204, 205, 304];
 
-/** The answer as soon as its head is there. Rejects with what node says when none comes. A redirect is an answer. */
+/** The answer as soon as its headers have come. Rejects with node's error when none comes. A redirect is an answer. */
 export function nodeResponse(
   method: string,
   open: (onAnswer: (message: IncomingMessage) => void) => ClientRequest,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const sending = open((message) => {
-      // Thrown from here it would end the process: a server may send what the constructor of Response refuses.
+      // The constructor of Response may refuse what a server sends. An error thrown from here would end the process.
       try {
         resolve(toResponse(message, method));
       } catch (error) {
@@ -57,7 +57,7 @@ function toStream(message: IncomingMessage): ReadableStream<Uint8Array<ArrayBuff
       });
       message.on("end", () => end(() => controller.close()));
       message.on("error", (error) => end(() => controller.error(error)));
-      // A connection cut in the middle may say nothing but this.
+      // A connection that is cut in the middle may emit only this event.
       message.on("close", () => end(() => controller.error(new Error("connection closed before the end of the body"))));
     },
     pull: () => void message.resume(),

@@ -1,16 +1,16 @@
-// Trust in one certificate itself. The runtime refuses one that is marked as a CA, which `openssl req -x509` makes,
-// even when it is trusted; Go accepts it. Never more is accepted than by Go: the same bytes, and version, name, time
-// and usage as Go checks them.
+// Trusts one certificate itself. `openssl req -x509` marks certificates as a CA. The runtime refuses a server
+// certificate with this mark, even when it is trusted, and Go accepts it. Nothing is accepted that Go refuses: the
+// bytes must be equal, and version, name, time and usage must pass Go's checks.
 import ipaddr from "ipaddr.js";
 import { type CertificateFields, readCertificate } from "./certificate.ts";
 import { certificateBlocks, derOf } from "./der.ts";
 import { renderDay } from "../vocabulary/time.ts";
 
-/** Whether a served certificate is good. `unlisted`: it is not among the trusted ones, so that its chain decides. */
+/** Whether a served certificate is good. `unlisted`: it is not among the trusted ones, so its chain decides. */
 export type PinCheck =
   | { readonly kind: "accepted" }
   | { readonly kind: "unlisted" }
-  /** It is trusted by itself, but must not be shown by this server now; `why` is for users. */
+  /** The certificate is trusted itself, but this server must not show it now; `why` is for users. */
   | { readonly kind: "refused"; readonly why: string };
 
 const SERVER_AUTH: readonly string[] = ["1.3.6.1.5.5.7.3.1", "2.5.29.37.0"];
@@ -70,8 +70,8 @@ function isListed(certificate: Uint8Array, trusted: readonly string[]): boolean 
 }
 
 /**
- * As Go's VerifyHostname: addresses only by address, names only by name, no common name, `*` only as a whole first
- * label.
+ * Compares as Go's VerifyHostname: addresses only by address, names only by name, no common name, `*` only as a whole
+ * first label.
  */
 function hasName({ dnsNames = [], addresses = [] }: CertificateFields, host: string): boolean {
   if (ipaddr.isValid(host)) {

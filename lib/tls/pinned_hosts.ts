@@ -1,6 +1,6 @@
-// Hosts whose own certificate is trusted although its chain is not. A request is verified first, and sent again with
-// the certificate pinned when that is refused; later ones begin pinned. Nothing is sent to a server before one of the
-// two has passed.
+// Hosts whose own certificate is trusted although its chain is not. A request is first tried with verified TLS. If the
+// certificate is refused, it is tried with the certificate pinned, and later requests begin pinned. A server gets
+// nothing of a request before one of the two checks has passed.
 //
 //   verified ──certificate refused──▶ pinned ──accepted──▶ kept: the next request starts pinned
 //      ▲                                └─ unlisted, or refused: the verified attempt's fault, or why
@@ -59,9 +59,7 @@ export class PinnedHosts {
   }
 }
 
-/**
- * The server's certificate was refused in the handshake, so that nothing was sent; one out of its time stays refused.
- */
+/** Whether the handshake refused the certificate, so that nothing was sent, for another reason than its dates. */
 function isCertificateRefused(error: unknown): boolean {
   const text = errorText(error);
   return /invalid peer certificate/.test(text) && !/certificate (expired|not valid yet)/.test(text);

@@ -1,10 +1,9 @@
 // HTTPS over a connection that the runtime does not verify: `fetch` cannot skip verification for one request,
-// node:https can. Looks like fetch. Either the operator wants no verification, or `judge` looks at the certificate
-// before any byte of the request is written; the runtime has proven by then that the server holds the certificate's key
-// (not for X.509 v1).
+// node:https can. Either the operator wants no verification, or `judge` checks the certificate before any byte of the
+// request is written. By then the runtime has proven that the server holds the certificate's key (not for X.509 v1).
 //
-// Never with node's `ca` option: with it an unreadable certificate throws past every handler, and a certificate that
-// cannot be parsed counts as verified.
+// Node's `ca` option stays empty: with a CA, an unreadable certificate throws past every handler, and a certificate
+// that cannot be parsed counts as verified.
 import type { LookupAddress } from "node:dns";
 import type { ClientRequest } from "node:http";
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
@@ -41,7 +40,7 @@ export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<R
   });
 }
 
-/** Nothing of a request is written before `end` is called. */
+/** Nothing of a request is written before {@link sendBody} writes or ends it. */
 function sendOnceJudged(
   sending: ClientRequest,
   { body, judge }: { readonly body: RequestContent | undefined; readonly judge: (certificate: Uint8Array) => void },
@@ -61,7 +60,7 @@ function sendOnceJudged(
   });
 }
 
-/** Sends a stream no faster than the connection takes it; what breaks the stream off ends the request. */
+/** Sends a stream no faster than the connection takes it; an error of the stream ends the request. */
 function sendBody(sending: ClientRequest, body: RequestContent | undefined): void {
   if (!(body instanceof ReadableStream)) {
     sending.end(body);
@@ -73,7 +72,7 @@ function sendBody(sending: ClientRequest, body: RequestContent | undefined): voi
   const pump = async (): Promise<void> => {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       if (sending.destroyed) return;
-      // A copy: the stream may free a chunk when the next one is asked for, and what is not sent yet waits here.
+      // A copy: the stream may free a chunk when the next one is read, while the chunk still waits to be sent.
       if (!sending.write(new Uint8Array(part.value))) await drained(sending);
     }
     sending.end();
@@ -93,7 +92,7 @@ function drained(sending: ClientRequest): Promise<void> {
   });
 }
 
-/** Throws what the runtime says of a chain that it cannot parse. */
+/** The server's certificate in DER. Throws the runtime's error for a chain that it cannot parse. */
 function certificateOf(socket: TLSSocket): Uint8Array {
   const certificate: Partial<ReturnType<TLSSocket["getPeerCertificate"]>> | null = socket.getPeerCertificate(true);
   if (certificate?.raw === undefined) throw new Error("the server showed no certificate");
@@ -109,7 +108,7 @@ function connectionOptions(request: UnverifiedRequest): RequestOptions {
   const { clientCertificate: own, addresses, proxyUrl, serverName } = request;
   const tls = {
     rejectUnauthorized: false, // eslint-disable-line no-restricted-syntax -- judge() looks at it, or nobody wants to
-    // No CA is used. Without this the runtime would read the system's, for which no permission can be given by name.
+    // No CA is used. Without this the runtime would read the system's CAs, which no permission by name can allow.
     ca: [],
     ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
     ...(serverName === undefined ? {} : { servername: serverName }),
@@ -123,7 +122,7 @@ function connectionOptions(request: UnverifiedRequest): RequestOptions {
 }
 
 /**
- * Answers with addresses that were checked: a name that resolves to others a moment later gets nowhere (DNS rebinding).
+ * Answers with the addresses that were checked, so a name that later resolves to others gains nothing (DNS rebinding).
  */
 function pinnedTo(addresses: readonly string[]): NonNullable<RequestOptions["lookup"]> {
   const found = addresses.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }));
