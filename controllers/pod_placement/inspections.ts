@@ -59,7 +59,7 @@ export class Inspections {
 
   #judgeKnown(pod: PodView, wanted: readonly ImageUse[]): ImageJudgement | undefined {
     const { clock, images, settingsOf } = this.#deps;
-    const known = images.recall({ identity: pullIdentityOf(pod), images: wanted, askedSinceMs: clock.monotonicMs() });
+    const known = images.recall({ identity: pullIdentityOf(pod), images: wanted, lookupSinceMs: clock.monotonicMs() });
     if (known === undefined) return undefined;
     const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known.images);
     return judgement.possibleBundles.length === 0 ? judgement : undefined;
@@ -102,7 +102,7 @@ export class Inspections {
       identity: pullIdentityOf(pod),
       images: wanted,
       priority: "gated",
-      askedSinceMs: startedMs,
+      lookupSinceMs: startedMs,
     } as const;
     try {
       const images = podImagesWithBundles(this.#deps.images, pod, settings);

@@ -13,7 +13,7 @@ export async function runInspect(config: InspectConfig, deps: CommandDeps): Prom
   const log = terminalLogger(terminal);
   const options = { config, ...deps, log, clusterCredentials: () => [], audience: "caller" } as const;
   await using service = await openImageService(options);
-  const freshness = { askedSinceMs: deps.clock.monotonicMs() };
+  const freshness = { lookupSinceMs: deps.clock.monotonicMs() };
   const callers = callersOf({ priority: "gated" });
   const images = await Promise.all(config.positionals.map(async (image) => {
     const request = { image, credentials: [], freshness, depth: "index", callers } as const;

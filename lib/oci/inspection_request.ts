@@ -8,10 +8,10 @@ import type { Inspection, InspectionDepth } from "./inspection.ts";
 
 /**
  * How recent the look-up of a tag must be to answer a request. `cached`: within the life of a tag. `young`: within the
- * first half of that life. `askedSinceMs`: this process began it at this time or later (monotonic ms), for
+ * first half of that life. `lookupSinceMs`: this process began it at this time or later (monotonic ms), for
  * imagePullPolicy `Always`.
  */
-export type Freshness = "cached" | "young" | { readonly askedSinceMs: number };
+export type Freshness = "cached" | "young" | { readonly lookupSinceMs: number };
 
 /** What to inspect and with what. An inspector has no notion of pods. */
 export interface InspectionRequest {

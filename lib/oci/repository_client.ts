@@ -80,7 +80,7 @@ export class RepositoryClient {
   readonly #login: LoginDeps;
   readonly #limits: WorkLimits;
   #offered: Challenge | undefined;
-  #accepted: Credential | undefined;
+  #lastUsed: Credential | undefined;
   /** The anonymous token for an origin that the registry redirects to, once that origin has required one. */
   #elsewhere: AnonymousAuthorization | undefined;
 
@@ -97,8 +97,8 @@ export class RepositoryClient {
   }
 
   /** The credential of the last request with a credential that got a final answer. */
-  get accepted(): Credential | undefined {
-    return this.#accepted;
+  get lastUsedCredential(): Credential | undefined {
+    return this.#lastUsed;
   }
 
   /** Calls `work`, which parses this answer, within the limit of parsing. */
@@ -136,7 +136,7 @@ export class RepositoryClient {
   }
 
   #inOrder(): Iterable<Credential | undefined> {
-    const credentials = new Set([this.#accepted, ...this.#login.endpoint.credentials]);
+    const credentials = new Set([this.#lastUsed, ...this.#login.endpoint.credentials]);
     credentials.delete(undefined);
     return credentials.add(undefined);
   }
@@ -167,7 +167,7 @@ export class RepositoryClient {
       group: groupOf(endpoint.repository),
     });
     if (!isFinal(response, isLoggedIn)) return { kind: "open", response };
-    if (used !== undefined) this.#accepted = used;
+    if (used !== undefined) this.#lastUsed = used;
     return { kind: "answered", response };
   }
 

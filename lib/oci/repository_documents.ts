@@ -71,7 +71,7 @@ export class RepositoryDocuments {
 
   /** The credential that a document was read with; undefined while all were read anonymously. */
   get credential(): Credential | undefined {
-    return this.#client.accepted;
+    return this.#client.lastUsedCredential;
   }
 
   manifest(identifier: string): Promise<ReadManifest> {

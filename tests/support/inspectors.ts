@@ -106,7 +106,7 @@ export function openTestInspector(
 }
 
 /** That of a request which nothing known may answer. */
-export const LOOK_UP_AGAIN = { askedSinceMs: Infinity };
+export const LOOK_UP_AGAIN = { lookupSinceMs: Infinity };
 
 /** What a request has beside its image, with its only caller in parts. */
 export type RequestParts = Partial<PlannedRequest & Caller>;

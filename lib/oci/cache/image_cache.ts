@@ -76,11 +76,11 @@ export class ImageCache {
     { readershipIds, freshness }: { readonly readershipIds: readonly number[]; readonly freshness: Freshness },
   ): RecalledImage | undefined {
     const ids = [PUBLIC_READERSHIP.id, ...readershipIds];
-    const tag = reference.digest === undefined ? this.#tagNow(reference, ids) : undefined;
+    const tag = reference.digest === undefined ? this.#tagInMemory(reference, ids) : undefined;
     const digest = reference.digest ?? tag?.digest;
     if (digest === undefined || !this.#isFresh(tag, freshness)) return undefined;
     for (const id of ids) {
-      const record = this.#store.recordNow(id, digest);
+      const record = this.#store.recordInMemory(id, digest);
       if (record !== undefined) {
         return { inspection: withPin(record, reference), isAging: !this.#isFresh(tag, "young") };
       }
@@ -93,7 +93,7 @@ export class ImageCache {
    * inspection ends when its last caller has left.
    */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    // Requests with an askedSinceMs share only the look-up: their times differ.
+    // Requests with an lookupSinceMs share only the look-up: their times differ.
     if (typeof request.freshness === "object") return await this.#inspectOnce(request, signal);
     return await this.#underWay.run(
       `${request.freshness} ${keyOf(request)}`,
@@ -121,18 +121,18 @@ export class ImageCache {
         readershipId: readershipIdOf({ record: known.readershipId, tag: tag?.readershipId }),
       };
     }
-    const askedSinceMs = this.#askedSinceMs(freshness);
-    return await this.#lookups.share(keyOf(request), { askedSinceMs, callers, signal }, async (all, shared) => {
-      const askedAtMs = this.#deps.clock.monotonicMs();
+    const lookupSinceMs = this.#lookupSinceMs(freshness);
+    return await this.#lookups.share(keyOf(request), { lookupSinceMs, callers, signal }, async (all, shared) => {
+      const lookupAtMs = this.#deps.clock.monotonicMs();
       const lookup = { ...request, callers: all };
       return known === undefined
-        ? await this.#get(lookup, shared, askedAtMs)
-        : await this.#head(lookup, shared, askedAtMs);
+        ? await this.#get(lookup, shared, lookupAtMs)
+        : await this.#head(lookup, shared, lookupAtMs);
     });
   }
 
   /** Sends one HEAD. Mostly the tag has not moved, or has moved to a digest that is already known. */
-  async #head(request: PlannedRequest, signal: AbortSignal, askedAtMs: number): Promise<InspectionReport> {
+  async #head(request: PlannedRequest, signal: AbortSignal, lookupAtMs: number): Promise<InspectionReport> {
     const { reference, requestLog } = request;
     const head = await this.#deps.registry.head(request, signal);
     const cost = { requests: requestLog.counts, trace: requestLog.trace };
@@ -141,16 +141,16 @@ export class ImageCache {
     }
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
     const known = head.kind === "digest" ? await this.#readRecord(request, head.digest) : undefined;
-    if (head.kind !== "digest" || known === undefined) return await this.#get(request, signal, askedAtMs);
+    if (head.kind !== "digest" || known === undefined) return await this.#get(request, signal, lookupAtMs);
     const { digest, credential } = head;
     const tagReadership = this.#readershipFor(request, credential);
-    this.#store.putTag(tagReadership, tagName(reference), { digest, askedAtMs });
+    this.#store.putTag(tagReadership, tagName(reference), { digest, lookupAtMs });
     const readershipId = readershipIdOf({ record: known.readershipId, tag: tagReadership.id });
     const credentialSource = credential?.source;
     return { ...cachedReport(reference, known.record), readershipId, ...cost, credentialSource };
   }
 
-  async #get(request: PlannedRequest, signal: AbortSignal, askedAtMs: number): Promise<InspectionReport> {
+  async #get(request: PlannedRequest, signal: AbortSignal, lookupAtMs: number): Promise<InspectionReport> {
     const { reference, image, requestLog } = request;
     const { inspection, isPartial, credential, endpoint } = await this.#deps.registry.read(request, signal);
     this.#deps.log.debug("asked the registry for an image", { image, outcome: inspection.kind });
@@ -168,7 +168,7 @@ export class ImageCache {
     const readership = this.#readershipFor(request, credential);
     this.#store.putRecord(readership, inspection);
     if (reference.digest === undefined) {
-      this.#store.putTag(readership, tagName(reference), { digest: inspection.digest, askedAtMs });
+      this.#store.putTag(readership, tagName(reference), { digest: inspection.digest, lookupAtMs });
     }
     return { ...report, readershipId: readershipIdOf({ record: readership.id }) };
   }
@@ -176,13 +176,13 @@ export class ImageCache {
   /** Without a tag the reference has a digest, which means the same for ever. */
   #isFresh(tag: KnownTag | undefined, freshness: Freshness): boolean {
     if (tag === undefined) return true;
-    const { askedAtMs, isOwn } = tag;
+    const { lookupAtMs, isOwn } = tag;
     // Times of another process may come from another clock: good enough for an expiry, not for an order.
-    return askedAtMs >= this.#askedSinceMs(freshness) && (isOwn || typeof freshness === "string");
+    return lookupAtMs >= this.#lookupSinceMs(freshness) && (isOwn || typeof freshness === "string");
   }
 
-  #askedSinceMs(freshness: Freshness): number {
-    if (typeof freshness === "object") return freshness.askedSinceMs;
+  #lookupSinceMs(freshness: Freshness): number {
+    if (typeof freshness === "object") return freshness.lookupSinceMs;
     const { clock, tagTtlMs } = this.#deps;
     return clock.monotonicMs() - (freshness === "young" ? tagTtlMs / 2 : tagTtlMs);
   }
@@ -215,16 +215,16 @@ export class ImageCache {
     return youngestOf(found);
   }
 
-  #tagNow(reference: ImageReference, readershipIds: readonly number[]): KnownTag | undefined {
+  #tagInMemory(reference: ImageReference, readershipIds: readonly number[]): KnownTag | undefined {
     const name = tagName(reference);
-    return youngestOf(readershipIds.map((id) => this.#store.tagNow(id, name)).filter((tag) => tag !== undefined));
+    return youngestOf(readershipIds.map((id) => this.#store.tagInMemory(id, name)).filter((tag) => tag !== undefined));
   }
 }
 
 /** The same tag may have been looked up with and without credentials. */
 function youngestOf<T extends KnownTag>(tags: readonly T[]): T | undefined {
   return tags.reduce<T | undefined>((youngest, tag) => {
-    return youngest === undefined || tag.askedAtMs > youngest.askedAtMs ? tag : youngest;
+    return youngest === undefined || tag.lookupAtMs > youngest.lookupAtMs ? tag : youngest;
   }, undefined);
 }
 

@@ -10,7 +10,7 @@ import { atMost } from "../cache_limits.ts";
 
 interface LookupRequest {
   /** The earliest time at which a look-up that answers may have begun (monotonic ms). */
-  readonly askedSinceMs: number;
+  readonly lookupSinceMs: number;
   readonly callers: Callers;
   readonly signal: AbortSignal;
 }
@@ -45,11 +45,11 @@ export class ImageLookups {
   }
 
   /** Gives the answer of a look-up that is recent enough. Rejects as the look-up does, or with the signal's reason. */
-  share(key: string, { askedSinceMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
+  share(key: string, { lookupSinceMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
     const image: LookupState = this.#images.get(key) ?? { running: undefined, next: undefined, beginnings: [] };
     this.#images.set(key, image);
     const { running } = image;
-    const mayJoin = running !== undefined && running.beganAtMs >= askedSinceMs;
+    const mayJoin = running !== undefined && running.beganAtMs >= lookupSinceMs;
     const number = mayJoin ? running.number : image.next ??= ++this.#last;
     return this.#calls.run(String(number), { callers, signal }, async (all, shared) => {
       await this.#awaitTurn(image, shared);

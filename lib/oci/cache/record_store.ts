@@ -16,7 +16,7 @@ import { atMostWeighed, CACHE_SHARES, weightOfTexts } from "../cache_limits.ts";
 export interface KnownTag {
   readonly digest: string;
   /** When its look-up began (monotonic ms). The store has it as wall time, for other processes. */
-  readonly askedAtMs: number;
+  readonly lookupAtMs: number;
   /** Whether this process looked the tag up: then its age does not count time in which the machine was suspended. */
   readonly isOwn: boolean;
 }
@@ -59,21 +59,21 @@ export class RecordStore {
     return this.#records.size;
   }
 
-  recordNow(readershipId: number, digest: string): ImageRecord | undefined {
+  recordInMemory(readershipId: number, digest: string): ImageRecord | undefined {
     return this.#records.get(memoryKey(readershipId, digest));
   }
 
-  tagNow(readershipId: number, name: string): KnownTag | undefined {
+  tagInMemory(readershipId: number, name: string): KnownTag | undefined {
     return this.#tags.get(memoryKey(readershipId, name));
   }
 
   /** Reads from memory, else from the store. Memory then keeps what the store gave. */
   async readRecord(readership: Readership, digest: string): Promise<ImageRecord | undefined> {
-    const known = this.recordNow(readership.id, digest);
+    const known = this.recordInMemory(readership.id, digest);
     if (known !== undefined) return known;
     const stored = await this.#read({ readership, kind: "digest", name: digest }, ImageRecord);
     // A newer record may have come while the store was read.
-    const newer = this.recordNow(readership.id, digest);
+    const newer = this.recordInMemory(readership.id, digest);
     if (stored === undefined || newer !== undefined) return newer;
     const record = compactRecord(stored);
     this.#records.set(memoryKey(readership.id, digest), record);
@@ -81,15 +81,15 @@ export class RecordStore {
   }
 
   async readTag(readership: Readership, name: string): Promise<KnownTag | undefined> {
-    const known = this.tagNow(readership.id, name);
+    const known = this.tagInMemory(readership.id, name);
     if (known !== undefined) return known;
     const stored = await this.#read({ readership, kind: "tag", name }, TagSchema);
-    const newer = this.tagNow(readership.id, name);
+    const newer = this.tagInMemory(readership.id, name);
     if (stored === undefined || newer !== undefined) return newer;
     const ageMs = this.#clock.nowMs() - stored.verifiedAtMs;
     // A time in the future comes from another clock, so the age is unknown.
-    const askedAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
-    const tag = { digest: stored.digest, askedAtMs, isOwn: false };
+    const lookupAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
+    const tag = { digest: stored.digest, lookupAtMs, isOwn: false };
     this.#tags.set(memoryKey(readership.id, name), tag);
     return tag;
   }
@@ -105,13 +105,13 @@ export class RecordStore {
   }
 
   /** Keeps the digest that a tag had when this process looked it up, unless a later look-up is known. */
-  putTag(readership: Readership, name: string, { digest, askedAtMs }: Omit<KnownTag, "isOwn">): void {
+  putTag(readership: Readership, name: string, { digest, lookupAtMs }: Omit<KnownTag, "isOwn">): void {
     const key = memoryKey(readership.id, name);
     const before = this.#tags.peek(key);
     // Look-ups that overlap may end in another order than they began.
-    if (before !== undefined && before.isOwn && before.askedAtMs > askedAtMs) return;
-    this.#tags.set(key, { digest, askedAtMs, isOwn: true });
-    const verifiedAtMs = Math.floor(this.#clock.nowMs() - (this.#clock.monotonicMs() - askedAtMs));
+    if (before !== undefined && before.isOwn && before.lookupAtMs > lookupAtMs) return;
+    this.#tags.set(key, { digest, lookupAtMs, isOwn: true });
+    const verifiedAtMs = Math.floor(this.#clock.nowMs() - (this.#clock.monotonicMs() - lookupAtMs));
     const value: TagRecord = { digest, verifiedAtMs };
     void this.#write({ readership, kind: "tag", name }, { value, expireAtMs: verifiedAtMs + TAG_KEPT_MS });
   }

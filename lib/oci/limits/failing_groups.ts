@@ -47,7 +47,7 @@ export class FailingGroups {
   }
 
   /** Whether so many groups fail that the host itself counts as failing. */
-  get failTheirHost(): boolean {
+  get isHostFailing(): boolean {
     return [...this.#circuits.keys()].filter((group) => !isTokenServerGroup(group)).length >= GROUPS_OF_A_HOST;
   }
 }

@@ -158,7 +158,7 @@ export class HostLimiter {
 
   #groupFailed(group: string, message: string): void {
     this.#groups.getOrOpen(group).failed(message);
-    const isHostFailing = this.#circuit.state !== "closed" || this.#groups.failTheirHost;
+    const isHostFailing = this.#circuit.state !== "closed" || this.#groups.isHostFailing;
     if (isHostFailing && !isTokenServerGroup(group)) this.#circuit.failed(message);
   }
 

@@ -30,12 +30,12 @@ export class KnownImages {
     this.#deps = deps;
   }
 
-  /** Undefined if any image is unknown or too old. `always` tags must be newer than `askedSinceMs` (monotonic). */
-  recall(images: readonly ImageUse[], identity: PullIdentity, askedSinceMs = Infinity): KnownPodImages | undefined {
+  /** Undefined if any image is unknown or too old. `always` tags must be newer than `lookupSinceMs` (monotonic). */
+  recall(images: readonly ImageUse[], identity: PullIdentity, lookupSinceMs = Infinity): KnownPodImages | undefined {
     const known: InspectedImage[] = [];
     let isAging = false;
     for (const use of images) {
-      const found = this.#find(use.image, identity, use.pullsAlways ? { askedSinceMs } : "cached");
+      const found = this.#find(use.image, identity, use.pullsAlways ? { lookupSinceMs } : "cached");
       if (found === undefined) return undefined;
       known.push({ ...use, inspection: found.inspection });
       isAging ||= found.isAging;

@@ -20,7 +20,7 @@ export interface PodImagesRequest {
   readonly possibleBundles?: readonly string[];
   readonly priority: InspectionPriority;
   /** With `always`, only look-ups begun since then may answer (monotonic ms). Default: from now on. */
-  readonly askedSinceMs?: number | undefined;
+  readonly lookupSinceMs?: number | undefined;
   /** Refresh tags past half of their TTL, which are still used. */
   readonly mayRenew?: boolean | undefined;
 }
@@ -89,9 +89,9 @@ async function inspectImages(
     possibleBundles = [],
     priority,
     mayRenew = false,
-    askedSinceMs = clock.monotonicMs(),
+    lookupSinceMs = clock.monotonicMs(),
   } = request;
-  const remembered = recallImages(deps, { ...request, askedSinceMs });
+  const remembered = recallImages(deps, { ...request, lookupSinceMs });
   if (remembered !== undefined && !(mayRenew && remembered.isAging)) return remembered.images;
   const callers = callersOf({ namespace: identity.namespace, priority });
   const usual = mayRenew ? "young" : "cached";
@@ -101,7 +101,7 @@ async function inspectImages(
     const asked: InspectionRequest = {
       image: use.image,
       credentials: pull.credentials,
-      freshness: use.pullsAlways ? { askedSinceMs } : usual,
+      freshness: use.pullsAlways ? { lookupSinceMs } : usual,
       depth: possibleBundles.includes(use.image) ? "config" : "index",
       callers,
     };
@@ -114,9 +114,9 @@ async function inspectImages(
 
 function recallImages(
   { known }: PodImagesDeps,
-  { identity, images, possibleBundles = [], askedSinceMs }: Parameters<PodImageInspector["recall"]>[0],
+  { identity, images, possibleBundles = [], lookupSinceMs }: Parameters<PodImageInspector["recall"]>[0],
 ): KnownPodImages | undefined {
-  return possibleBundles.length === 0 ? known.recall(images, identity, askedSinceMs) : undefined;
+  return possibleBundles.length === 0 ? known.recall(images, identity, lookupSinceMs) : undefined;
 }
 
 /** If credentials are missing, a failure to read an image proves nothing. Otherwise names unusable ones. */

@@ -92,7 +92,7 @@ Deno.test("DV-123 ImageCache.inspect() looks a tag up again for each pod of poli
   const { clock, registry, inspect } = open();
   const burst = (image: string) =>
     Promise.all(
-      Array.from({ length: 100 }, () => inspect(image, { freshness: { askedSinceMs: clock.monotonicMs() } })),
+      Array.from({ length: 100 }, () => inspect(image, { freshness: { lookupSinceMs: clock.monotonicMs() } })),
     );
   for (const image of [PINNED, APP]) {
     await burst(image);
@@ -111,7 +111,7 @@ Deno.test("ImageCache never answers policy Always by what another process has se
   await open({ kv, clock }).inspect(APP);
   await clock.advance(0);
   const { registry, inspect } = open({ kv, clock });
-  await inspect(APP, { freshness: { askedSinceMs: clock.monotonicMs() } });
+  await inspect(APP, { freshness: { lookupSinceMs: clock.monotonicMs() } });
   assert.equal(registry.take(), "0 GET, 1 HEAD", "its clock may be another one");
 });
 
@@ -173,7 +173,7 @@ Deno.test("DV-124 ImageCache.inspect() keeps no failure: pods of a burst share o
   const { clock, registry, inspect } = open();
   registry.failure = failureOf("ManifestUnknown", "Cannot read it.");
   registry.delayMs = 700;
-  const always = { freshness: { askedSinceMs: clock.monotonicMs() } };
+  const always = { freshness: { lookupSinceMs: clock.monotonicMs() } };
   const burst = Array.from({ length: 100 }, (_, at) => inspect(APP, at % 2 === 0 ? always : {}));
   await clock.advance(registry.delayMs);
   for (const report of await Promise.all(burst)) assert.equal(report.inspection.kind, "failed");

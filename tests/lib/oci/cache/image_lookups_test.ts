@@ -25,7 +25,7 @@ const open = (delayMs: number) => {
     began,
     /** Asks as a pod that is admitted now; gives when the look-up that answered began. */
     ask: async (signal = NEVER): Promise<number> =>
-      Number((await lookups.share("image", { askedSinceMs: clock.monotonicMs(), callers, signal }, lookUp)).resolved),
+      Number((await lookups.share("image", { lookupSinceMs: clock.monotonicMs(), callers, signal }, lookUp)).resolved),
   };
 };
 

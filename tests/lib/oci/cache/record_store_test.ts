@@ -63,7 +63,7 @@ function observed(kv: KeyValueStore): { readonly kv: KeyValueStore; quiet(): Pro
 
 async function read(store: RecordStore, digest: string): Promise<ImageRecord | undefined> {
   await store.readRecord(PUBLIC_READERSHIP, digest);
-  return store.recordNow(PUBLIC_READERSHIP.id, digest);
+  return store.recordInMemory(PUBLIC_READERSHIP.id, digest);
 }
 
 async function fileMb(path: string): Promise<number> {

@@ -72,8 +72,8 @@ async function play(steps: readonly Step[], delayMs: number): Promise<void> {
     const use = makeUse(IMAGE, always);
     const warm = bed.known.recall([use], TEAM);
     if (warm === undefined) await clock.sleep(seenAfterMs, new AbortController().signal);
-    const askedSinceMs = clock.monotonicMs();
-    const { inspection } = warm?.images[0] ?? await bed.inspect(use, { askedSinceMs });
+    const lookupSinceMs = clock.monotonicMs();
+    const { inspection } = warm?.images[0] ?? await bed.inspect(use, { lookupSinceMs });
     assert.ok(inspection.kind !== "failed");
     const sinceMs = always ? createdMs : clock.nowMs() - TAG_TTL_MS - delayMs;
     assert.ok(

@@ -55,9 +55,9 @@ Deno.test("recall() never answers for policy Always by a look-up that began befo
   const bed = openImageBed();
   await bed.inspect(makeUse(APP));
   assert.equal(bed.known.recall([makeUse(APP, true)], TEAM), undefined, "no time is given");
-  const askedSinceMs = bed.clock.monotonicMs();
-  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, askedSinceMs)?.images.length, 1);
-  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, askedSinceMs + 1), undefined);
+  const lookupSinceMs = bed.clock.monotonicMs();
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, lookupSinceMs)?.images.length, 1);
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, lookupSinceMs + 1), undefined);
   await bed.inspect(makeUse(PINNED));
   assert.equal(bed.known.recall([makeUse(PINNED, true)], TEAM)?.images.length, 1, "a digest means the same for ever");
 });
@@ -152,7 +152,7 @@ Deno.test("prefetch() and inspect() ask for each image of a pod once, whatever i
   await bed.clock.advance(20);
   const { signal } = new AbortController();
   const answers = bed.images.inspect(
-    { identity: TEAM, images, priority: "gated", askedSinceMs: bed.clock.monotonicMs() },
+    { identity: TEAM, images, priority: "gated", lookupSinceMs: bed.clock.monotonicMs() },
     signal,
   );
   await bed.clock.advance(1_000);

@@ -39,7 +39,7 @@ Deno.test("RecordStore keeps each platform of an image once", () => {
   }));
   const digest = `sha256:${"a".repeat(64)}`;
   store.putRecord(PUBLIC_READERSHIP, { ...COMMON, digest, platforms });
-  assert.deepEqual(store.recordNow(PUBLIC_READERSHIP.id, digest)?.platforms, [{
+  assert.deepEqual(store.recordInMemory(PUBLIC_READERSHIP.id, digest)?.platforms, [{
     os: "windows",
     architecture: "amd64",
   }]);
