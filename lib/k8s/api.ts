@@ -49,11 +49,11 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
 }
 
-/** Read access. Throws ApiError without success, AnswerTooLarge for a large answer. Each request has a timeout. */
+/** Read access. A failed request throws ApiError, a too large answer AnswerTooLarge. Each request has a timeout. */
 export interface ReadApi {
   get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject>;
   list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList>;
-  /** Events until the server ends the stream; throws when it is cut. Bookmarks are requested. */
+  /** Yields events until the server ends the stream; throws when the connection is cut. Requests bookmarks. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent>;
   raw(path: string, signal: AbortSignal): Promise<unknown>;
   /** The server's clock minus ours, from its `Date` headers (ms, second precision); 0 until known. */
@@ -72,7 +72,7 @@ export interface KubeApi extends ReadApi {
     object: Readonly<Record<string, unknown>>,
     options: ResourceTarget & { readonly signal: AbortSignal },
   ): Promise<KubeObject>;
-  /** PUT: only for objects that only Archway writes (Leases). Others are patched. */
+  /** Sends PUT. Only for objects that Archway alone writes (Leases): all others must be patched. */
   replace(
     type: ResourceType,
     object: Readonly<Record<string, unknown>>,

@@ -10,13 +10,13 @@ import { readAhead } from "./read_ahead.ts";
 import { renderJsonBody } from "./patch.ts";
 import { ServerConnections } from "./server_connections.ts";
 
-/** Parallel requests without watches: enough for releases to catch up with creations after a slow first image. */
+/** Limit of parallel requests, watches aside. Lets releases catch up with creations after a slow first image. */
 export const MAX_PARALLEL_REQUESTS = 64;
 
 /** Attempts per call, including the first. The caller's own backoff handles longer outages. */
 const MAX_ATTEMPTS = 3;
 const RETRY_BACKOFF = { baseMs: 200, capMs: 2_000 } as const;
-/** For longer pauses the call fails, and the caller's backoff waits. */
+/** If the server asks for a longer pause (ms), the call fails, and the caller's backoff waits. */
 const MAX_RETRY_AFTER_MS = 10_000;
 
 /** One request. `action` describes it in error messages: `patch pods "ns/name"`. */
@@ -29,9 +29,9 @@ export interface ApiRequest {
   readonly body?: unknown;
   readonly holdBack?: Promise<void> | undefined;
   readonly timeoutMs: number;
-  /** Stops reading larger answers with AnswerTooLarge. Default: no limit. */
+  /** Reading a larger answer throws AnswerTooLarge. Default: no limit. */
   readonly maxBytes?: number | undefined;
-  /** Refuses to parse more members and elements with AnswerTooLarge. Default: no limit. */
+  /** Parsing an answer with more members and elements throws AnswerTooLarge. Default: no limit. */
   readonly maxStructure?: number | undefined;
   readonly action: string;
   /** `urgent` requests skip the queue: a Lease must be renewed during a burst. */
@@ -106,7 +106,7 @@ export class ApiTransport implements AsyncDisposable {
     }
   }
 
-  /** One attempt, with `timeoutMs` for the head. The generator's end closes the connection. A cut throws ApiError. */
+  /** Makes one attempt; `timeoutMs` limits the head. Ending the generator disconnects. A cut stream throws ApiError. */
   async *stream<T>(
     request: ApiRequest,
     options: {
@@ -199,8 +199,8 @@ function renderQuery(query: ApiRequest["query"] = {}): string {
  * | 5xx, cut, no answer in time  | yes | no: it may have been processed                         |
  *
  * A kept-alive connection may close before the first byte of the answer. Then Deno's fetch (2.9.6, seen on a stub)
- * resends any request. So every write must be safe to send twice: a patch with `test`, a resourceVersion, a name of our
- * own.
+ * resends any request. So every write must be safe to send twice, by a `test` in its patch, a resourceVersion, or a
+ * name that we chose.
  */
 function retryDelayMs(
   error: ApiError,
@@ -220,7 +220,7 @@ function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknow
   return JSON.parse(text);
 }
 
-/** With `maxBytes`, counts decompressed bytes and throws AnswerTooLarge beyond; without, counts characters. */
+/** Throws AnswerTooLarge beyond `maxBytes` decompressed bytes. Without `maxBytes`, `bytes` are characters. */
 async function readAnswer(
   response: Response,
   { action, maxBytes, signal }: Pick<ApiRequest, "action" | "maxBytes"> & { readonly signal: AbortSignal },
@@ -250,7 +250,7 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /** The header was set between `sentMs` and `receivedMs` (monotonic), cut to a second. No overlap: a clock jump. */
+  /** The server set the header, cut to a second, between `sentMs` and `receivedMs`. A clock jump resets the bounds. */
   learn(dateHeader: string | null, options: { readonly sentMs: number; readonly receivedMs: number }): void {
     const dateMs = Date.parse(dateHeader ?? "");
     if (Number.isNaN(dateMs)) return;
@@ -259,7 +259,7 @@ export class ServerClock {
     [this.#lowMs, this.#highMs] = bothLow <= bothHigh ? [bothLow, bothHigh] : [low, high];
   }
 
-  /** How far the server is ahead of our current wall clock (ms), the middle of the bounds; 0 until an answer. */
+  /** How far the server's clock is ahead of our wall clock (ms), by the middle of the bounds; 0 until an answer. */
   offsetMs(): number {
     if (!Number.isFinite(this.#lowMs)) return 0;
     const serverMs = this.#clock.monotonicMs() + (this.#lowMs + this.#highMs) / 2;

@@ -1,7 +1,7 @@
 // The API server's address and our credentials, from a ServiceAccount's files; and which kubeconfig to read instead.
 import type { Clock } from "../clock.ts";
 
-/** CAs and client certificate of a connection. The same object until something in it changes. */
+/** CAs and client certificate of a connection. Stays the same object until one of them changes. */
 export interface TlsClientConfig {
   /** PEM bundles trusted besides Deno's own roots, which cannot be replaced. */
   readonly caCerts: readonly string[];
@@ -28,10 +28,10 @@ export interface ClusterAccess {
   discardCredentials(): void;
 }
 
-/** When credentials are reread (ms): a rotated token stays valid for minutes longer. */
+/** Age (ms) at which credentials are read again: after a rotation, the old token stays valid for minutes. */
 const CREDENTIALS_MAX_AGE_MS = 60_000;
 
-/** Limits rereading (ms): a server that refuses every request must not cause a read or exec plugin for each. */
+/** Younger credentials are not discarded (ms). Otherwise each request that a server refuses would read them again. */
 const DISCARD_INTERVAL_MS = 1_000;
 
 export const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -39,7 +39,7 @@ export const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/service
 interface InClusterOptions {
   readonly host: string | undefined;
   readonly port: string | undefined;
-  /** The home directory without a default kubeconfig, for the error. */
+  /** The home directory that has no default kubeconfig; named in the error. */
   readonly home?: string | undefined;
   /** Where the ServiceAccount's files are. */
   readonly directory: string;
@@ -86,7 +86,7 @@ export class CredentialsCache {
     this.#read = read;
   }
 
-  /** Kept credentials, or newly read ones. Old ones stay in use during a read and if it fails. */
+  /** Returns kept credentials if fresh, else reads. Old ones serve while another caller reads, and if reading fails. */
   async credentials(): Promise<ClusterCredentials> {
     const kept = this.#kept;
     const isFresh = kept !== undefined && this.#clock.monotonicMs() - kept.atMs < CREDENTIALS_MAX_AGE_MS;
@@ -141,7 +141,7 @@ interface KubeconfigSources {
   readonly exists: (path: string) => boolean;
 }
 
-/** The first given path that exists, else the home's default. Undefined when nothing is given and the home has none. */
+/** The first path in `given` that exists, else `given` itself. Without `given`: the home's default file, if any. */
 export function kubeconfigPath({ given, home, exists }: KubeconfigSources): string | undefined {
   if (given !== undefined) return [given, ...given.split(":")].find((path) => path !== "" && exists(path)) ?? given;
   const path = `${home ?? ""}/.kube/config`;

@@ -10,8 +10,8 @@ export interface LeaseView extends LockView {
 }
 
 /**
- * A pod waits less than 10 s for a lost leader. A lost Lease only costs another election. A leader that cannot renew
- * until `renewDeadlineMs` stops leading, well before another replica may start.
+ * When the leader is gone, a pod waits less than 10 s for another. A lost Lease only costs another election. A leader
+ * that has not renewed for `renewDeadlineMs` stops leading, well before another replica may start.
  */
 export const LEASE_TIMING = { durationMs: 6_000, renewDeadlineMs: 4_000, retryMs: 1_000 } as const;
 
@@ -48,7 +48,7 @@ export class Election {
     return this.#view;
   }
 
-  /** The API for a leader: reads always, writes only while no other replica can lead. */
+  /** The API for a leader. Reads always work; writes work only while no other replica can lead. */
   fence(api: KubeApi): KubeApi {
     return fenceWrites(api, () => this.#options.clock.monotonicMs() < (this.#view.heldUntilMs ?? 0));
   }
@@ -151,7 +151,7 @@ export class Election {
   }
 }
 
-/** A process suspended past its Lease resumes before any timer runs, so its writes must fail. */
+/** Writes throw unless `mayWrite`: a process suspended past the end of its Lease may write before any timer fires. */
 export function fenceWrites(api: KubeApi, mayWrite: () => boolean): KubeApi {
   async function fenced<T>(write: () => Promise<T>): Promise<T> {
     if (mayWrite()) return await write();

@@ -1,4 +1,4 @@
-// An event as recorded by a controller, and its parts of a core/v1 Event.
+// An event as a controller records it, and the parts of a core/v1 Event that it determines.
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { renderTime } from "../vocabulary/time.ts";
 import { apiVersionOf, type ResourceType, type Wire } from "./types.ts";
@@ -27,7 +27,7 @@ export interface EventInput {
   readonly reason: string;
   /** Cut to 1024 bytes of UTF-8, the limit of events.k8s.io/v1. */
   readonly message: string;
-  /** A later event replaces its slot's earlier one, even of another process. Without slot, each message is an event. */
+  /** An event replaces the last in its object's slot, even another process's. No slot: each message is an event. */
   readonly slot?: number;
   /** Reports a short-lived state. Omitted while many events wait. */
   readonly isShortLived?: boolean;

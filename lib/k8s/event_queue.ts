@@ -12,7 +12,7 @@ export class EventQueue {
   readonly #capacity: number;
   readonly #warnings = new Map<string, WaitingEvent>();
   readonly #normals = new Map<string, WaitingEvent>();
-  /** Keys being sent. A new event with such a key waits, in order to update the sent one. */
+  /** Keys of events being sent. A new event with the same key waits, so that it can update the sent event. */
   readonly #taken = new Set<string>();
 
   constructor(capacity: number) {
@@ -40,7 +40,7 @@ export class EventQueue {
     return dropped;
   }
 
-  /** Takes the oldest Warning, else the oldest other event. Others with its key wait until {@link finish}. */
+  /** Takes the oldest Warning, else the oldest Normal event. Later events with its key wait until {@link finish}. */
   take(): WaitingEvent | undefined {
     const event = firstOf(this.#warnings, this.#taken) ?? firstOf(this.#normals, this.#taken);
     if (event === undefined) return undefined;
@@ -65,7 +65,7 @@ export class EventQueue {
     return input.type === "Warning" ? this.#warnings : this.#normals;
   }
 
-  /** The oldest Normal event; without one, the new event, or for a Warning the oldest Warning. */
+  /** The event to drop: the oldest Normal event. Without one: the oldest Warning for a Warning, else the new event. */
   #droppedFor(added: QueuedEvent): QueuedEvent {
     const normal = firstOf(this.#normals);
     if (normal !== undefined || added.input.type !== "Warning") return normal ?? added;

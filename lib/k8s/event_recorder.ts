@@ -8,7 +8,7 @@ import { type EventInput, queuedEventOf } from "./event_input.ts";
 import { EventQueue, type WaitingEvent } from "./event_queue.ts";
 import { EventSink, type EventSinkOptions } from "./event_sink.ts";
 
-/** `dropped`: no room, or refused by the API server. `left-out`: a short-lived state while many events waited. */
+/** `dropped`: there was no room, or sending failed. `left-out`: a short-lived state, while many events waited. */
 export type EventLoss = "dropped" | "left-out";
 
 interface EventRecorderOptions extends EventSinkOptions {
@@ -25,7 +25,7 @@ export interface EventRecorder {
 const DEFAULT_CAPACITY = 20_000;
 /** When this many events wait, those about short-lived states are omitted. */
 const CROWDED = 200;
-/** Events sent in parallel: enough for 3 events each of 100 pods a second, and a small share of all requests. */
+/** Events sent in parallel: enough for 100 pods a second with 3 events each, and a small share of all requests. */
 const PARALLEL_EVENTS = 6;
 /** Attempts per event, including the first: for about half a minute. */
 const MAX_ATTEMPTS = 8;

@@ -1,4 +1,4 @@
-// Sends one event to the API server: creates it, or updates count and message of the one sent before.
+// Sends one event to the API server: creates it, or updates count and message of the event sent before.
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
@@ -93,7 +93,7 @@ export class EventSink {
       ...renderUpdate(event.input, { ...sent, lastMs: event.lastMs }),
     } satisfies Wire<CoreV1Event>;
     const created = await ignoring(isConflict, api.create(Resource.events, document, { namespace, signal }));
-    // Another process filled the slot. Other names are unique, so there an earlier attempt has arrived.
+    // With a slot, another process created the event. Other names are unique: an earlier attempt has arrived.
     if (created === undefined && slot !== undefined) await this.#patch(sent, event, signal);
     this.#sent.set(event.key, sent);
   }

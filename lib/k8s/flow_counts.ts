@@ -17,7 +17,7 @@ export class FlowCounts {
     this.#options = options;
   }
 
-  /** Counts a flow's new key; false when it has too many. Logs the first refusal. */
+  /** Counts a new key of a flow; false when the flow has too many keys. Logs the first refusal. */
   enter(flow: string): boolean {
     const { maxOfFlow, name, log } = this.#options;
     const count = this.#counts.get(flow) ?? 0;

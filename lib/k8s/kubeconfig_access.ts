@@ -56,7 +56,7 @@ async function loadKubeconfig(path: string, context: string | undefined): Promis
   try {
     config.loadFromFile(path);
   } catch (cause) {
-    // Without the cause: a parser's message quotes the file and its credentials.
+    // The error has no cause, since a parser's message quotes the file and its credentials.
     throw new Error(
       `Cannot read kubeconfig "${path}": ${unquoted(wordsOf(cause))}. Pass the path of a valid kubeconfig.`,
     );

@@ -1,4 +1,4 @@
-// Whether a non-leader can tell that no replica leads: by the election, then by reads of the Lease.
+// Tells a replica that does not lead whether any replica leads: by the election, then by reads of the Lease.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { ignoring, type ReadApi, readOptional } from "./api.ts";
@@ -24,7 +24,7 @@ export interface AbsenceLimits {
 /** `doubtful`: the Lease must be reread, since a replica cut off from the API server sees no renewals either. */
 type LeaderState = "present" | "doubtful" | "absent";
 
-/** Longest validity of an answer (ms): this process may have been suspended since. */
+/** Longest validity of an answer (ms): this process may have been suspended since the answer. */
 const ANSWER_MAX_AGE_MS = 5_000;
 
 export function decideLeaderState(silence: LeaderSilence, { silenceMs, proofMs }: AbsenceLimits): LeaderState {
@@ -95,7 +95,7 @@ interface LeaseReading {
   readonly lease: { readonly namespace: string; readonly name: string };
 }
 
-/** Reads the Lease again. Throws without an answer or for errors other than 403, which prove nothing. */
+/** Reads the Lease again. Throws for no answer and for errors other than 403: neither proves anything. */
 export async function readLeaseProof(
   { api, clock, lease }: LeaseReading,
   earlier: LeaseProof | undefined,

@@ -9,7 +9,7 @@ import { type KubeApi, readOptional } from "./api.ts";
 import { isConflict } from "./api_error.ts";
 import { apiVersionOf, type KubeObject, Resource, type Wire } from "./types.ts";
 
-/** Releasing is a courtesy, for which shutdown waits no longer (ms). */
+/** Time limit of a release (ms), for which a shutdown waits: an unreleased Lease expires by itself. */
 const RELEASE_TIMEOUT_MS = 2_000;
 
 export interface LeaseOptions {
@@ -32,7 +32,7 @@ export interface LockView {
   readonly holder: string | undefined;
   /** What the holder cannot do, in a word; undefined when it is healthy. */
   readonly impairment: string | undefined;
-  /** The last observed renewal; undefined when there was none. Gating stops by it. */
+  /** When a renewal was last observed; undefined when none was. */
   readonly lastRenewObservedMs: number | undefined;
   /** Until when our last renewal excludes other leaders; undefined without one, or while not leading. */
   readonly heldUntilMs: number | undefined;
@@ -117,7 +117,7 @@ export class LeaseLock {
     }
     const sentMs = clock.monotonicMs();
     this.#own = await this.#write(lease, { holder: identity, signal });
-    // Others count from when they observe the renewal, which is later.
+    // Other replicas count the duration from when they observe the renewal, which is later.
     this.#heldUntilMs = sentMs + durationMs;
     this.#observe(this.#own);
     return { kind: "held", sentMs };
@@ -159,7 +159,7 @@ export class LeaseLock {
     const durationMs = options.holder === "" ? 1_000 : this.#options.durationMs;
     const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
     const target = { namespace, name, signal: options.signal };
-    // The first write, also after a failure, reports no health: ours may be from an earlier term.
+    // The first write, also after a failure, reports no health: the known health may be from an earlier term.
     const isRenewal = options.holder !== "" && this.#own !== undefined;
     const health = isRenewal ? this.#options.leaderHealth() : { kind: "unproven" } as const;
     const annotations = renderLeaseAnnotations(lease, health);
@@ -216,7 +216,7 @@ function renderLeaseSpec(
 ): Wire<V1LeaseSpec> {
   const known: unknown = before?.["spec"];
   const record = before === undefined ? undefined : parseLease(before);
-  // With the six digits that the API's MicroTime requires.
+  // The API's MicroTime requires six decimals of a second.
   const renewTime = renderExactTime(claim.nowMs).replace("Z", "000Z");
   const startsTerm = record?.holder !== claim.holder;
   return {

@@ -1,4 +1,4 @@
-// Whole collections, page by page. With resourceVersion "0" the watch cache may answer, and ignore the limit.
+// Lists collections page by page. For resourceVersion "0" the server's watch cache may answer; it ignores the limit.
 import type { ListOptions, ReadApi } from "./api.ts";
 import { AnswerTooLarge, isExpired } from "./api_error.ts";
 import type { KubeList, KubeObject, ResourceType } from "./types.ts";
@@ -8,7 +8,7 @@ const MAX_RESTARTS = 3;
 /** What to list. The page size depends on the resource and the size of its objects. */
 export type ListAllOptions = Omit<ListOptions, "continue" | "limit"> & { readonly signal: AbortSignal };
 
-/** Pages of one resourceVersion. After a 410 (see `isExpired`), the list must be restarted. */
+/** Yields pages of one resourceVersion. After a 410 (see `isExpired`), the caller must list from the start. */
 export async function* listPages(
   api: ReadApi,
   type: ResourceType,
@@ -38,7 +38,7 @@ export async function* listPages(
   }
 }
 
-/** Every object that existed throughout the list. Some may repeat, because an expired continue token restarts it. */
+/** Yields every object that existed throughout. Objects may repeat: an expired continue token restarts the list. */
 export async function* listAll(
   api: ReadApi,
   type: ResourceType,
@@ -62,7 +62,7 @@ const TARGET_BYTES = 3 * 1024 * 1024;
 /** Larger pages are not read to the end. Parsed, they would take five times the memory. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Objects of the next page: by the size just seen, and at most twice as many as before. */
+/** How many objects the next page may have: by the size of the last page, and at most twice its limit. */
 export function nextPageSize(
   { limit, count, bytes }: { readonly limit: number; readonly count: number; readonly bytes: number | undefined },
 ): number {

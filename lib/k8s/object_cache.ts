@@ -11,7 +11,7 @@ export type Retention<T> =
   | { readonly kind: "all" }
   /** Each watch event and list reports an object as new; deletions are not reported. */
   | { readonly kind: "nothing" }
-  /** Beyond {@link ShareLimits}, keeps an object's `reduce`d value, which has no weight, or nothing. */
+  /** Of an object beyond {@link ShareLimits}, keeps the `reduce`d value, which has no weight, or nothing. */
   | ShareLimits<T> & { readonly kind: "shares"; readonly reduce?: (value: T) => T };
 
 interface CachedObject<T> {
@@ -111,7 +111,7 @@ export class ObjectCache<T> {
     return value;
   }
 
-  /** An object whose parser throws counts as irrelevant, so that the others continue. */
+  /** An object for which `parse` throws counts as irrelevant, so that all other objects are still read. */
   #parse(key: string, object: KubeObject): T | undefined {
     try {
       return this.#options.parse(object);

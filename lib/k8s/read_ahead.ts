@@ -1,13 +1,13 @@
 // Reads a body ahead of its consumer: the API server drops a watcher whose socket stays full for 50–100 ms.
 import { systemClock, withinMs } from "../clock.ts";
 
-/** Limit of unconsumed data (bytes). Beyond it reading waits, and the server may drop us. */
+/** Limit of unconsumed data (bytes). At the limit reading waits, and the API server may drop the watcher. */
 const MAX_READ_AHEAD_BYTES = 32 * 1024 * 1024;
 
 /** How long to wait for a cancelled body (ms): Deno's fetch does not always settle an aborted read. */
 const CANCEL_WAIT_MS = 250;
 
-/** Yields all chunks before a cut's error. Leaving the loop cancels the body; an abort ends it at once. */
+/** Yields all chunks of a cut body before it throws. Leaving the loop cancels the body; an abort throws at once. */
 export async function* readAhead(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   options: { readonly maxBytes?: number | undefined; readonly signal?: AbortSignal | undefined } = {},

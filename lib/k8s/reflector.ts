@@ -21,14 +21,14 @@ export type ReflectorDeps = Pick<ReflectorOptions<never>, "api" | "clock" | "log
 
 export type ReflectorState =
   | "starting"
-  /** The copy was complete once and is kept up to date. Stays during API server outages: an old copy beats none. */
+  /** The copy was complete once and is kept up to date. Stays during API server outages, when an old copy must do. */
   | "synced"
   /** 404: the server does not serve the kind (its CRD is missing). The copy is empty. */
   | "missing"
   /** 403 before the first list: not allowed to read it. */
   | "forbidden";
 
-/** Requested for a watch; then the server ends it cleanly and we resume. Jittered, so that replicas do not align. */
+/** The server ends a watch cleanly after this time, and we resume. Jittered, so that replicas do not align. */
 const WATCH_TIMEOUT_SECONDS = 290;
 /** The API server sends bookmarks up to 75 s apart. Longer silence means that the connection is dead. */
 const WATCH_STALL_MS = 90_000;
@@ -108,7 +108,7 @@ export class Reflector<T> {
     }
   }
 
-  /** Lists everything and drops other objects. Returns the resourceVersion for the next watch. */
+  /** Lists the collection and drops objects that are not in it. Returns the resourceVersion for the next watch. */
   async #list(signal: AbortSignal): Promise<string> {
     const { api, resource, namespace, labelSelector, fieldSelector } = this.#options;
     const seen = new Set<string>();
@@ -130,7 +130,7 @@ export class Reflector<T> {
     return resourceVersion;
   }
 
-  /** One watch, until the server ends it. Every event updates where to resume. Throws when it is cut or stalls. */
+  /** Follows one watch until the server ends it. Events update where to resume. Throws when it is cut or stalls. */
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const { api, resource, clock, namespace, labelSelector, fieldSelector } = this.#options;
     const startedMs = clock.monotonicMs();
@@ -149,7 +149,7 @@ export class Reflector<T> {
     } finally {
       this.#watchSinceMs = undefined;
       if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#noteSuccess();
-      // After a restore of its data, the server may not have reached a stalled watch's version yet.
+      // A watch also stalls if its version is ahead of a server whose data was restored, so list again.
       if (stall.signal.aborted && !signal.aborted) this.#resourceVersion = undefined;
     }
     // A server that ends every watch at once is not healthy; do not reconnect in a tight loop.

@@ -24,18 +24,18 @@ import {
 } from "./types.ts";
 import { decodeWatchStream } from "./watch_stream.ts";
 
-/** One object: admission webhooks may take up to 30 s. */
+/** For a call about one object: admission webhooks may take up to 30 s. */
 const CALL_TIMEOUT_MS = 30_000;
-/** A list page may be several megabytes, from a loaded server. */
+/** For a list page, which may be several megabytes from a loaded server. */
 const LIST_TIMEOUT_MS = 60_000;
 /** Limit of an unpaged list, a page of cluster-scoped objects, and a page of one object. */
 const MAX_LIST_BYTES = 128 * 1024 * 1024;
-/** Most members of a tenant's object: 1 MiB could have 90 000. Old ServiceAccounts list hundreds of Secrets. */
+/** Most members of a tenant's object, since 1 MiB could have 90 000. Old ServiceAccounts list hundreds of Secrets. */
 const MAX_STRUCTURES: ReadonlyMap<string, number> = new Map([
   [Resource.secrets.plural, 2_000],
   [Resource.serviceAccounts.plural, 10_000],
 ]);
-/** Written by the thousand, so only metadata is requested, in a fraction of the time. */
+/** Thousands of these objects are written, so writes request only metadata, which takes a fraction of the time. */
 const ANSWERED_BRIEFLY: ReadonlySet<string> = new Set([Resource.pods.plural, Resource.events.plural]);
 const METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /** Time limit of a watch's response head; the stream's reader has its own. */
@@ -86,7 +86,7 @@ export class RestApi implements KubeApi, AsyncDisposable {
   ): Promise<KubeObject> {
     const { signal, ...target } = options;
     const request = requestFor(type, { verb: "create", method: "POST", target });
-    // Objects are created in their collection; a subresource (`eviction`) on its object.
+    // An object is created in its collection; a subresource (`eviction`) is created under its object.
     const path = target.subresource === undefined ? resourcePath(type, { namespace: target.namespace }) : request.path;
     const answer = await this.#transport.send({
       ...request,

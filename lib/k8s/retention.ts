@@ -6,7 +6,7 @@ import type { ShareLimits } from "./shares.ts";
 type SharesRow = { readonly kind: "shares" } & Omit<ShareLimits<never>, "weightOf">;
 
 const MIB = 1024 * 1024;
-/** No limit: tenants may not create these, only administrators and platform components; or a comment says why. */
+/** No limit: only administrators and platform components may create these objects, or a comment gives the reason. */
 const ALL = { kind: "all" } as const;
 
 export const RETENTION = {
@@ -40,13 +40,13 @@ export const RETENTION = {
   }),
   /** Measured not in bytes but in a DaemonSet's cost in a survey of nodes: usually two or three. */
   taintDaemonSets: shares({ maxPerNamespace: 512, maxTotal: 4_096, consequence: "they hold no node back" }),
-  /** Each takes a few hundred bytes, and one that is left out could be evicted. */
+  /** Each pod takes a few hundred bytes, and a pod that is left out could be evicted. */
   taintPods: ALL,
   /** Pods, events and Workloads handled on arrival. */
   unkept: { kind: "nothing" },
-  /** The leader deletes what a node has beyond 2 000. */
+  /** The leader deletes a node's events beyond 2 000. */
   execFormatEvents: ALL,
-  /** The leader makes 50 of a namespace. */
+  /** The leader keeps at most 50 for each namespace, and 500 in all. */
   failedImages: ALL,
   clusterConfigs: ALL,
   nodes: ALL,

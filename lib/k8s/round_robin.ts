@@ -1,6 +1,6 @@
-// Values from queues in turn: thousands in one queue delay the others by a single value.
+// Takes values from queues in turn: thousands in one queue delay the other queues by a single value.
 
-/** Relies on the insertion order of Map and Set. Taking a value skips deleted ones, at 1 ns each. */
+/** Relies on the insertion order of Map and Set. Taking a value skips deleted values, at 1 ns each. */
 export class RoundRobin<V> {
   readonly #queues = new Map<string, Set<V>>();
   #size = 0;

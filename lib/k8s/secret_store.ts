@@ -36,7 +36,7 @@ export class SecretStore {
     return { texts: secret && decode(secret), resourceVersion: secret?.metadata.resourceVersion };
   }
 
-  /** Replaces exactly what was read; false if another replica was faster. */
+  /** Replaces the texts if the Secret is still as in `before`; false if another replica was faster. */
   async swap(before: StoredSecret, next: SecretTexts, signal: AbortSignal): Promise<boolean> {
     try {
       await this.#write(before, next, signal);

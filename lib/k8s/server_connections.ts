@@ -13,7 +13,7 @@ interface ServerRequest {
   readonly signal: AbortSignal;
 }
 
-/** Keeps connections until the credentials' TLS part changes. Without TLS verification no body is held back. */
+/** Keeps connections until the credentials' TLS part changes. Pinned or unverified servers ignore `holdBack`. */
 export class ServerConnections implements AsyncDisposable {
   readonly #access: ClusterAccess;
   readonly #pinnedHosts = new PinnedHosts();
@@ -34,7 +34,7 @@ export class ServerConnections implements AsyncDisposable {
     const { skipsTlsVerify, serverName, proxyUrl } = this.#access;
     const named = serverName === undefined ? url : withHostname(url, serverName);
     const own = tls.client === undefined ? undefined : { certificate: tls.client.cert, key: tls.client.key };
-    // One connection per request: only test clusters have pinned or unverified servers.
+    // Opens a connection for each request, since only test clusters have pinned or unverified servers.
     const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
       fetchUnverified(url, {
         ...request,
@@ -65,7 +65,7 @@ export class ServerConnections implements AsyncDisposable {
         client,
       });
     } catch (error) {
-      // The idle connections have the same server and may be dead, too.
+      // The client's idle connections lead to the same server and may be dead, too.
       if (this.#client?.http === client) this.#closeClient();
       throw error;
     }
@@ -98,7 +98,7 @@ export class ServerConnections implements AsyncDisposable {
     return this.#tunnel;
   }
 
-  /** Closes idle connections. Open streams end by themselves, except a tunnel's, which end now. */
+  /** Closes idle connections, and streams through the tunnel. Other open streams end by themselves. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closeClient();
     await this.#tunnel?.[Symbol.asyncDispose]();

@@ -71,7 +71,7 @@ async function readConnect(client: Deno.Conn): Promise<boolean> {
   return head.startsWith("CONNECT ");
 }
 
-/** Ignores that a finished pipe may have closed its ends already. */
+/** Closes a connection, unless a finished pipe has closed it already. */
 function close(connection: Deno.Conn): void {
   try {
     connection.close();

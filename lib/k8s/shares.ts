@@ -2,7 +2,7 @@
 import type { Logger } from "../log.ts";
 import { splitKey } from "./types.ts";
 
-/** At `maxTotal`, the largest namespace loses its oldest objects. It keeps at least as much as the newcomer's has. */
+/** Beyond `maxTotal`, the largest namespaces lose their oldest objects, but stay as large as the new object's one. */
 export interface ShareLimits<T> {
   readonly weightOf: (value: T) => number;
   readonly maxPerNamespace: number;
@@ -31,7 +31,7 @@ export class Shares<T> {
     this.#log = log;
   }
 
-  /** The keys to drop for the value; undefined when it cannot fit. Logs each losing namespace once. */
+  /** The keys to drop so that the value fits; undefined when it cannot fit. Logs each losing namespace once. */
   evictionsFor(key: string, value: T): readonly string[] | undefined {
     const { maxPerNamespace, maxTotal, weightOf } = this.#limits;
     const namespace = namespaceOf(key);
@@ -60,7 +60,7 @@ export class Shares<T> {
   note(key: string, value: T): void {
     const namespace = namespaceOf(key);
     const weight = this.#limits.weightOf(value);
-    // A value without weight cannot make room and would only slow down the search.
+    // To drop a value without weight makes no room, so it would only slow down the search.
     if (weight === 0) return this.forget(key);
     const share = this.#shares.get(namespace) ?? { weights: new Map(), sum: 0 };
     const more = weight - (share.weights.get(key) ?? 0);

@@ -25,7 +25,7 @@ export interface ResourceTarget {
   readonly subresource?: string;
 }
 
-/** A kind by its `apiVersion`. All kinds used here have a regular plural. */
+/** The resource of a kind. All kinds in {@link Resource} have a regular plural. */
 function namespaced(apiVersion: string, kind: string): ResourceType {
   const [version = "", group = ""] = apiVersion.split("/").reverse();
   const plural = `${kind.toLowerCase()}s`.replace(/ys$/, "ies");
@@ -85,7 +85,7 @@ export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }
 
-/** Without namespace: all namespaces. Throws ApiError (404) for a name that would address something else. */
+/** No namespace means all namespaces. Throws ApiError (404) for a name that would address something else. */
 export function resourcePath(type: ResourceType, target: ResourceTarget = {}): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
   const namespace = target.namespace === undefined ? "" : `/namespaces/${pathSegment(target.namespace)}`;

@@ -11,7 +11,7 @@ export type ReconcileResult =
   | { readonly kind: "requeue"; readonly afterMs: number; readonly urgentAfterMs?: number | undefined };
 
 export interface AddOptions {
-  /** From then on a due key is urgent: it goes before others and may take a reserved worker. */
+  /** After this time a due key is urgent: it goes before others and may take a reserved worker. */
   readonly urgentAfterMs?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface WorkQueueOptions {
 
 const DEFAULT_BACKOFF = { baseMs: 5, capMs: 30_000 } as const;
 
-/** Superseded times in the heap, besides two per key, that trigger a cleanup. */
+/** A heap with more times than two per key and this many is cleaned of superseded times. */
 const MAX_SUPERSEDED = 1_000;
 
 /** `dueMs` of a running key: when to run it again. `urgentFromMs`: when it becomes urgent. Infinity: never. */
@@ -57,7 +57,7 @@ interface QueuedKey {
   failures: number;
 }
 
-/** A key added while running runs again; the earlier of two times wins. Keys stay while the queue is stopped. */
+/** A key that is added while it runs is run again. Of two due times the earlier counts. A stopped queue keeps keys. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #entries = new Map<string, QueuedKey>();
@@ -178,7 +178,7 @@ export class WorkQueue {
     }
   }
 
-  /** Whether a time in the heap is current: superseded ones stay for a while. */
+  /** Whether a time in the heap is its key's current one: superseded times stay in the heap for a while. */
   #isCurrent({ key, dueMs }: DueKey): boolean {
     const entry = this.#entries.get(key);
     if (entry?.state === "delayed") return entry.dueMs === dueMs;

@@ -8,7 +8,7 @@ export interface RateLimiter {
   wait(signal: AbortSignal): Promise<void>;
 }
 
-/** How much a wait may be shortened (ms) after a late one: timers on a busy machine are late. */
+/** How much sooner a write may start (ms) after a late wait: timers on a busy machine are late. */
 const CREDIT_MS = 300;
 
 export function openRateLimiter(clock: Clock, writesASecond: number = WRITES_A_SECOND): RateLimiter {
@@ -26,7 +26,7 @@ export function openRateLimiter(clock: Clock, writesASecond: number = WRITES_A_S
 
 /** Starts writes and tracks running ones, so that their duration does not limit the rate. */
 export interface WriteSlots {
-  /** Starts a write once fewer than the maximum run. Ignores its errors: it must report them itself. */
+  /** Starts a write once fewer than the maximum run. Ignores errors of the write, which must report them itself. */
   start(write: () => Promise<void>): Promise<void>;
   finished(): Promise<void>;
 }
