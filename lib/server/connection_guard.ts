@@ -45,8 +45,8 @@ export class ConnectionGuard {
   /** By the client's address and port, which a connection's TCP and TLS sockets share. */
   readonly #bySocket = new Map<string, Connection>();
   /**
-   * The secret path that each connection brought since the last sweep. It knows that path, so `===` tells it nothing
-   * new. The check in constant time is a tenth of an answer: without this B1 was slower each time that it was tried.
+   * The secret path that each connection sent since the last sweep. Its client knows that path, so comparing by `===`
+   * reveals nothing new. This saves the check in constant time, which costs a tenth of an answer (B1).
    */
   readonly #acceptedPaths = new Map<Connection, { readonly target: string; readonly path: AcceptedPath }>();
   readonly #sweep: ReturnType<typeof setInterval>;
@@ -71,7 +71,7 @@ export class ConnectionGuard {
     socket.on("error", () => {});
     const connection = this.#table.admit(socket.remoteAddress ?? "", {
       bytesRead: () => socket.bytesRead,
-      // Its client may have just left.
+      // The client may have just left.
       begin: () => socket.destroyed || begin(),
       // Before the first head nothing was sent that must arrive, and a reset leaves nothing in the kernel.
       close: () => void (isOpening() ? socket.resetAndDestroy() : socket.destroy()),
@@ -80,7 +80,7 @@ export class ConnectionGuard {
     if (connection === undefined) return void socket.resetAndDestroy();
     this.accepted++;
     this.#bySocket.set(key, connection);
-    // Before its first byte a connection costs almost nothing, and most useless ones never send any.
+    // Before its first byte a connection costs almost nothing, and most useless connections never send a byte.
     socket.once("readable", () => {
       const { readableLength } = socket;
       if (readableLength === 0 || readableLength > MAX_HELLO_BYTES) return void socket.resetAndDestroy();
@@ -130,18 +130,18 @@ export class ConnectionGuard {
       if (!proves) response.setHeader("connection", "close");
       request.url = path.url;
       request.once("end", () => this.#table.enter(connection, "answer"));
-      // The rest of a body would be read as the next request.
+      // The unread rest of an incomplete body would be read as the next request.
       response.once("close", () => request.complete ? this.#table.enter(connection, "idle") : close());
       return true;
     }
-    // On a proven connection, read and drop the body: closing earlier would reset it and lose the answer.
+    // On a proven connection, read and drop the body: to close before its end would reset it and lose the answer.
     if (proves) request.once("end", () => this.#table.enter(connection, "idle")).resume();
     else response.once("finish", close);
     response.writeHead(503, proves ? { "content-length": "0" } : REFUSAL).end();
     return false;
   }
 
-  /** `idle`: proven connections idle since the previous call. Others may be about to send a request. */
+  /** `idle`: proven connections that have been idle since the previous call. Others may be about to send a request. */
   close(which: "idle" | "all"): void {
     for (const { phase, proof, sinceMs, socket } of this.#table.connections) {
       const isIdle = phase === "idle" && proof !== "none" && sinceMs < this.#lastCloseMs;

@@ -49,9 +49,9 @@ export interface ConnectionLimits {
 
 /**
  * Room for three API servers with 600 requests in flight each (the default). Webhooks use HTTP/1.1, so each request has
- * its own connection. New ones are briefly unproven: one address may have all of an API server's. A connection costs
- * about 43 KB once its handshake begins. Go clients close idle connections after 90 s. We wait longer: if we closed
- * first, a request could be under way already, and a POST is not resent.
+ * its own connection. New connections are briefly unproven, and one address may have all those of an API server. A
+ * connection costs about 43 KB once its handshake begins. Go clients close idle connections after 90 s. We wait longer:
+ * if we closed first, a request could be under way already, and a POST is not resent.
  */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 3_000,
@@ -135,11 +135,11 @@ export class ConnectionTable {
     Object.assign(connection, { phase, sinceMs, grewMs: sinceMs, bodyBytes: 0 });
   }
 
-  /** False when there is no room for the body. Drops stalled ones first. */
+  /** False when there is no room for the body, even after dropping stalled bodies. */
   bodyBegins(connection: Connection, head: { readonly kind: Proof; readonly proves: boolean; bytes: number }): boolean {
     const { kind, proves, bytes } = head;
     if (proves) this.#prove(connection, kind);
-    // API servers also call other routes, whose connections must not use up their handshakes.
+    // API servers also call other routes: these connections must not use up their address's handshakes.
     else if (kind === "secret" && this.#addresses.isProven(connection.address)) this.#giveBack(connection);
     this.enter(connection, "body");
     // Only the number of connections limits small bodies, so that large ones cannot block them.

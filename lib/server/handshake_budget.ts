@@ -1,6 +1,6 @@
 // The client addresses of a listener: their unproven connections, which addresses are proven, and whose handshake is
 // next. A handshake costs about a millisecond of the event loop, so each takes tokens. A connection that proves itself
-// gets them back: the API server's connections are not limited, only how many are unproven at a time.
+// gets its tokens back. So an API server may have any number of connections; limits hold while they are unproven.
 import ipaddr from "ipaddr.js";
 import { TokenBucket, type TokenRate } from "./token_bucket.ts";
 
@@ -20,10 +20,10 @@ export interface Address<C> {
   readonly reserve: TokenBucket;
 }
 
-/** Handshake limits: per address, for all unproven ones together, and per address beyond that (`reserve`). */
+/** Handshake limits: per address, for all unproven addresses together, and per address beyond that (`reserve`). */
 export type HandshakeRates = Readonly<Record<"address" | "unproven" | "reserve", TokenRate>>;
 
-/** How long a proof is valid (ms). Anybody knows the plain path, so only as long as idle connections are kept. */
+/** How long a proof is valid (ms). Anybody knows the plain path: its proof lasts as long as an idle connection. */
 const PROVEN_FOR_MS: Readonly<Record<Proof, number>> = { plain: 120_000, secret: 10 * 60_000 };
 
 export class HandshakeBudget<C> {
@@ -81,12 +81,12 @@ export class HandshakeBudget<C> {
     const { handshakes, reserve } = address;
     if (handshakes.left(nowMs) < 1) return undefined;
     if (this.isProven(address)) return [handshakes];
-    // Takes from the reserve even within the common limit: it is for addresses that pause.
+    // The reserve is for addresses that pause, so a handshake takes from it even within the common limit.
     const paid = [this.#ofUnproven, reserve].filter((bucket) => bucket.left(nowMs) >= 1);
     return paid.length > 0 ? [handshakes, ...paid] : undefined;
   }
 
-  /** Takes the newest connection of the address with the oldest last handshake: an older one's client may be gone. */
+  /** Takes the address with the oldest last handshake, and its newest connection: clients of older ones may be gone. */
   beginNext(): { readonly member: C; readonly paid: readonly TokenBucket[] } | undefined {
     const next = this.#best((address) =>
       address.waiting.size > 0 && this.bucketsToPay(address) !== undefined ? -address.beganAtMs : -Infinity

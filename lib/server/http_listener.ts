@@ -1,4 +1,4 @@
-// A listener on node's server, with a guard for each connection and draining. The plain one serves one request each.
+// A listener on node's server that guards connections and drains. On plain HTTP a connection serves one request.
 import { createServer, type Server as HttpServer } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import { once } from "node:events";
@@ -30,7 +30,7 @@ interface HttpListenerOptions {
 
 const MAX_HEAD_BYTES = 8 * 1024;
 
-/** A new connection displaces the oldest of the address with most, so that 64 addresses cannot block a probe. */
+/** A new connection displaces the oldest one of the address that has most: 64 addresses cannot block a probe. */
 const PLAIN_GUARD: ListenerGuard = {
   ...UNGUARDED,
   limits: {
@@ -86,12 +86,12 @@ const BACKLOG_SHARE = 1 / 4;
 
 async function closeWithin({ server, guard }: GuardedServer, graceMs: number): Promise<void> {
   const startedMs = performance.now();
-  // Wait until no more connections arrive: the kernel resets those that it accepted and we did not.
+  // Wait until no more connections arrive: the kernel resets connections that it has accepted but we have not.
   for (let before = -1; before !== guard.accepted && performance.now() - startedMs < graceMs * BACKLOG_SHARE;) {
     before = guard.accepted;
     await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
   }
-  // Otherwise the runtime closes idle connections, even with an unread next request.
+  // The runtime's own function would close idle connections even with an unread next request.
   server.closeIdleConnections = () => {};
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const timer = setTimeout(() => guard.close("all"), Math.max(0, startedMs + graceMs - performance.now()));

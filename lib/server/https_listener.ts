@@ -1,4 +1,4 @@
-// A TLS listener on node:https: with TLS, Deno.serve delays such answers by 44 ms and cannot change its certificate.
+// A TLS listener on node:https: with TLS, Deno.serve delays small answers by 44 ms and cannot change its certificate.
 import { createServer } from "node:https";
 import { getRequestListener } from "@hono/node-server";
 import { ConnectionGuard, type ListenerGuard } from "./connection_guard.ts";

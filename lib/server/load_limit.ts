@@ -5,12 +5,12 @@ import type { Logger } from "../log.ts";
 interface Load {
   /** Unanswered requests with a complete body: the queue of the event loop. */
   readonly requests: number;
-  /** Bytes of their large bodies. A byte in flight takes about 7 bytes of memory. */
+  /** Bytes of these requests' large bodies. A byte in flight takes about 7 bytes of memory. */
   readonly largeBytes: number;
   readonly warning: string;
 }
 
-/** 2 000 answers take half a second; the bytes are ten of etcd's largest pods. */
+/** 2 000 answers take half a second; the bytes hold ten pods of the largest size that etcd stores. */
 export const POD_LOAD: Load = {
   requests: 2_000,
   largeBytes: 16 * 1024 * 1024,
@@ -24,7 +24,7 @@ export const OTHER_LOAD: Load = {
   warning: "too many reviews of configs at a time, refusing some",
 };
 
-/** Bodies up to this size (bytes) only count as requests, so that slow large ones cannot block them. */
+/** A body up to this size (bytes) counts only as a request, so that slow large bodies cannot block small ones. */
 export const LARGE_BYTES = 64 * 1024;
 /** An overload is logged again after this long without refusals (ms). */
 const CALM_MS = 10_000;

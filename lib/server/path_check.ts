@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 
 export type CheckedPath = AcceptedPath | { readonly kind: "refused" };
 
-/** `url` has no secret segment. `proves`: only API servers know this route; users can see others. */
+/** `url` has no secret segment. `proves`: only API servers know this route's secret path; users can see others. */
 export interface AcceptedPath {
   readonly kind: "secret" | "plain";
   readonly url: string;
@@ -18,7 +18,7 @@ interface AcceptedPaths {
 }
 
 const REFUSED: CheckedPath = { kind: "refused" };
-/** Longer targets cannot be ours and are not compared (secret segment, longest route, `?timeout=30s`). */
+/** Longer targets are not compared: a secret segment, the longest route and `?timeout=30s` take less. */
 const MAX_URL_LENGTH = 256;
 
 export function makePathCheck({ routes, proving, pathsOf }: AcceptedPaths): (url: string) => CheckedPath {

@@ -1,5 +1,5 @@
 // The unguessable first segment of webhook paths, derived from a shared secret, the route and the day. Every replica
-// accepts a new one before it is used.
+// accepts a new segment before any path has it.
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
@@ -8,7 +8,7 @@ import { firstRead, keepReading, POLL_MS, type SecretStore } from "../k8s/secret
 import { errorText, type Logger } from "../log.ts";
 
 export interface PathSecret {
-  /** A route's secret path; undefined without access to the Secret, when the manifests' paths stay. */
+  /** A route's secret path; undefined without access to the Secret: then the manifests' paths stay in use. */
   pathOf(route: string): string | undefined;
   acceptedPaths(route: string): readonly string[];
   run(signal: AbortSignal): Promise<void>;
@@ -32,7 +32,7 @@ export const READ_MS = 4 * POLL_MS;
 
 const texts = z.object({ current: z.string().min(32) });
 
-/** Hex, since the API server accepts only DNS subdomains. One per route: a leaked path opens no other. */
+/** The segment is hex, since the API server accepts only DNS subdomains. A leaked path opens no other route. */
 function secretPath(secret: string, route: string, day: number): string {
   return `/${createHmac("sha256", secret).update(`${day} ${route}`).digest("hex")}${route}`;
 }
@@ -50,7 +50,7 @@ export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal):
   const made = new Map<string, readonly string[]>();
   let before: { readonly secret: string; readonly untilMs: number } | undefined;
 
-  /** The first is `pathOf`'s. */
+  /** The first path is the one that `pathOf` returns. */
   function acceptedPaths(route: string): readonly string[] {
     const nowMs = clock.nowMs();
     const days = [nowMs, nowMs - OVERLAP_MS, nowMs + OVERLAP_MS].map((atMs) => Math.floor(atMs / LIFETIME_MS));

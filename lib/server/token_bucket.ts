@@ -1,4 +1,4 @@
-// So many at once after a quiet time, and so many a second in the long run. Times are monotonic (ms).
+// Limits a rate: `burst` at once after a quiet time, `perSecond` in the long run. Times are monotonic (ms).
 
 export interface TokenRate {
   readonly burst: number;

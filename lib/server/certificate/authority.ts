@@ -88,7 +88,7 @@ function isBroken({ signer, serving, successor }: Authority): boolean {
     !new X509Certificate(serving.cert).checkIssued(new X509Certificate(signer.cert));
 }
 
-/** Whether two thirds of the lifetime are over, without the back-dating of its start. */
+/** Whether two thirds of the lifetime are over. Counts from the time of issue: `validFrom` is earlier. */
 function isDue(cert: string, nowMs: number): boolean {
   const start = Date.parse(new X509Certificate(cert).validFrom) + CLOCK_SKEW_MS;
   return nowMs >= start + (endOf(cert) - start) * 2 / 3;

@@ -1,4 +1,4 @@
-// A serving certificate from files, reread every two seconds. The last good pair stays.
+// A serving certificate from files, reread every two seconds. A pair that cannot be used does not replace the last one.
 import type { Clock } from "../../clock.ts";
 import { certificateBlocks } from "../../tls/der.ts";
 import { errorText, type Logger } from "../../log.ts";
@@ -39,7 +39,7 @@ export async function openCertificateFiles(
   return serving;
 }
 
-/** Throws when the pair cannot be used. One that is in force has been checked. */
+/** Throws when the pair cannot be used. The pair in force was checked before. */
 async function readPair(files: CertificateFiles, inForce?: CertificateInForce): Promise<CertificateInForce> {
   const [cert, key, caBundle] = await Promise.all([
     readText(files.certPath),

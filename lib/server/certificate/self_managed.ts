@@ -34,7 +34,7 @@ export async function openSelfManagedCertificate(
   });
 }
 
-/** The current authority, after any due change. Replicas race; the loser adopts the winner's. */
+/** The current authority, after any due change. Replicas race, and the loser takes over the winner's authority. */
 async function renew({ store, terms, clock, log }: SelfManagedDeps, signal: AbortSignal): Promise<Authority> {
   for (let race = 0; race < MAX_RACES; race++) {
     const stored = await store.read(signal);
