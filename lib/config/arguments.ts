@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { environmentName, type Flag, FLAGS } from "./flags.ts";
 
 export interface Arguments {
-  /** The texts a flag was given, by its name without dashes; a switch without a value says `true`. */
+  /** The texts given for each flag, by its name without dashes; a switch without a value has the text `true`. */
   readonly given: ReadonlyMap<string, readonly string[]>;
   readonly typed: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
@@ -17,8 +17,8 @@ type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
 type OptionToken = Extract<Token, { readonly kind: "option" }>;
 
 /**
- * Unknown flags are kept: parseConfig() reports them. A flag without its value is taken out, since it would hide the
- * next.
+ * Unknown flags are kept: parseConfig() reports them. A flag that lacks its value is taken out, since the parser takes
+ * the next flag for its value.
  */
 export function readArguments(args: readonly string[]): Arguments {
   const given = new Map<string, string[]>();
@@ -97,7 +97,7 @@ function environmentTexts(
 const MAX_CHANGES = 2;
 
 /**
- * The known word that differs by two letters at most, and by half of what was typed; undefined when none is that near.
+ * The nearest known word, if it differs by at most two letters and by at most half of the typed ones; else undefined.
  */
 export function nearestWord(typed: string, known: readonly string[]): string | undefined {
   const near = known.map((word) => ({ word, changes: changesBetween(typed, word) }))

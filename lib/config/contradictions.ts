@@ -7,7 +7,7 @@ type Subject = keyof ConfigValues | "positionals";
 interface CommandLine {
   readonly positionals: readonly string[];
   readonly given: ReadonlyMap<string, readonly string[]>;
-  /** What could not be read and has its default: rules about it are not judged. */
+  /** Subjects that could not be read and have their defaults: rules about them are not judged. */
   readonly unread: ReadonlySet<string>;
 }
 

@@ -4,8 +4,8 @@ import { FILE_SETTINGS, type FileValues, settingOf } from "./file.ts";
 import { type Command, type ConfigValues, environmentName, FLAGS } from "./flags.ts";
 
 /**
- * Flags that were removed, with what replaces each. Their variables are refused as well: ignored, they would change
- * what runs.
+ * Flags that were removed, with what replaces each. Their variables are refused as well: to ignore a variable would
+ * change what runs.
  */
 export const REMOVED_FLAGS: Readonly<Record<string, string>> = {
   "admin-url": "Open /registries of the running Archway's admin address.",
@@ -35,7 +35,7 @@ function inFile(key: keyof FileValues): string {
   return `Set ${key} in the file that --config names.`;
 }
 
-/** Why a flag that is none was refused, where it was one or is a setting of the file. */
+/** What to do instead of a flag that was removed or is a setting of the file; undefined for any other flag. */
 export function adviceOnNonFlag(flag: string): string | undefined {
   if (Object.hasOwn(REMOVED_FLAGS, flag)) return `it was removed. ${REMOVED_FLAGS[flag]}`;
   const setting = settingOf(flag);
@@ -75,8 +75,8 @@ function kebab(key: string): string {
 const WATCH_NAMESPACE = "WATCH_NAMESPACE";
 
 /**
- * What is wrong with WATCH_NAMESPACE (of the Managed Upgrade Operator): another than the operator's would be ignored
- * silently.
+ * What is wrong with WATCH_NAMESPACE (of the Managed Upgrade Operator): a namespace other than Archway's would be
+ * ignored silently.
  */
 export function watchNamespaceProblems(
   command: Command,

@@ -141,7 +141,7 @@ export interface ParsedFiles {
   readonly problems: readonly string[];
 }
 
-/** Reads the settings from the texts of the files, each setting from one of them; without a file the defaults. */
+/** Reads the settings from the texts of the files. Only one file may have a setting; a missing one has its default. */
 export function readConfigFiles(files: readonly { readonly path: string; readonly text: string }[]): ParsedFiles {
   const problems: string[] = [];
   const settings = new Map<string, { readonly path: string; readonly value: unknown }>();

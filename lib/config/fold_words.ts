@@ -1,7 +1,7 @@
 // A text in lines of whole words, for terminals. Pure.
 
 /**
- * Only a word that is longer than a line is broken: an image or an address, after one of its separators if it has any.
+ * Breaks only words that are longer than a line, such as images and addresses: after a separator, if they have one.
  */
 export function foldWords(text: string, width: number): readonly string[] {
   const lines: string[] = [];

@@ -1,5 +1,4 @@
-// The settings of image builds in the configuration file, with what holds without each; docs/image-builds.md explains
-// them.
+// The settings of image builds in the configuration file, with their defaults; docs/image-builds.md explains them.
 import * as z from "zod";
 import { Duration } from "../vocabulary/duration.ts";
 
@@ -12,10 +11,7 @@ const count = z.int({ error: "is not a whole number" }).min(0, "is below zero");
 
 /** `imageBuilds` of the file. Durations are in ms. */
 export const ImageBuildsSchema = z.strictObject({
-  /**
-   * Image and program of the build; empty: the machine config operator's, and the script of this project with
-   * `buildah`.
-   */
+  /** Image and program of the build; empty: the image of the machine config operator, and our script for `buildah`. */
   builderImage: text.default(""),
   builderCommand: command.default([]),
   /** Image and program that reports the digest; empty: chosen by the version of OpenShift. */
@@ -24,7 +20,7 @@ export const ImageBuildsSchema = z.strictObject({
   namespace: text.default("openshift-machine-config-operator"),
   serviceAccount: text.default("machine-os-builder"),
   requests: z.record(z.string(), z.string(), { error: "is not a map of texts" }).default({}),
-  /** `registry/repository` that Jobs push to, where several architectures are joined; empty: that of the push spec. */
+  /** `registry/repository` that Jobs push to if architectures are joined; empty: the repository of the push spec. */
   stagingRepository: repository.or(z.literal("")).default(""),
   jobDeadline: Duration.default(90 * 60_000),
   schedulingTimeout: Duration.default(15 * 60_000),

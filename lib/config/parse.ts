@@ -37,7 +37,7 @@ interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: (path: string) => string;
   /**
-   * Finds what is wrong with the settings of placement, for commands that read them; without it they are not checked.
+   * Finds what is wrong with the settings of placement, for commands that read them. By default they are not checked.
    */
   readonly placementProblems?: ((values: ConfigValues & FileValues) => readonly string[]) | undefined;
 }
