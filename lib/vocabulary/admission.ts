@@ -1,9 +1,9 @@
 // What a validating webhook is asked about, and what it answers.
 
-/** What is to be done to an object. `object` is absent on DELETE, `oldObject` on CREATE. */
+/** The operation that is asked about. `object` is absent on DELETE, `oldObject` on CREATE. */
 export interface AdmissionWrite {
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
-  /** Empty for an object of the cluster. */
+  /** Empty for a cluster-scoped object. */
   readonly namespace: string;
   readonly name: string;
   readonly object: unknown;

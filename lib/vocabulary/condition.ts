@@ -1,5 +1,5 @@
-// The conditions of a status, of any kind. A list of them is only ever replaced as a whole, so members that are not
-// known here stay.
+// The conditions in the status of any kind. Lists of conditions are always written as a whole, so parsing keeps members
+// that are not known here.
 import * as z from "zod";
 import { listAt } from "../json.ts";
 import { renderTime } from "./time.ts";
@@ -34,7 +34,7 @@ export function isTrue(conditions: readonly Pick<Condition, "type" | "status">[]
 
 type Timed = Pick<Condition, "type" | "status"> & { readonly lastTransitionTime?: string | undefined };
 
-/** Adds `lastTransitionTime`: now, or the time before when the status has not changed. */
+/** Adds `lastTransitionTime`: the previous time if the status has not changed, else now. */
 export function withTime<C extends Pick<Condition, "type" | "status">>(
   condition: C,
   previous: readonly Timed[],
@@ -45,7 +45,7 @@ export function withTime<C extends Pick<Condition, "type" | "status">>(
   return { ...condition, lastTransitionTime: since || renderTime(nowMs) };
 }
 
-/** Replaces the condition of its type; one of a new type goes to the `position`. */
+/** Replaces the condition of the same type; a condition of a new type is put at `position`. */
 export function replaceCondition<C extends Pick<Condition, "type">>(
   conditions: readonly C[],
   condition: C,

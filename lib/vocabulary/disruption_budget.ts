@@ -13,7 +13,7 @@ const DisruptionBudgetSchema = kubeObject.transform(({ metadata: { namespace = "
     /** A number or a percentage; undefined where it is not set. */
     maxUnavailable: amountOf(memberOf(spec, "maxUnavailable")),
     minAvailable: amountOf(memberOf(spec, "minAvailable")),
-    /** undefined without a selector, which selects no pod; an empty one selects every pod of the namespace. */
+    /** undefined without a selector: then no pod is selected. An empty selector selects every pod of the namespace. */
     selector: selector === undefined ? undefined : parseSelector(selector),
   };
 });

@@ -10,7 +10,7 @@ export type Glob = readonly string[];
 /** Whether a text matches the whole pattern. Time grows with pattern × text at most. */
 export function matchesGlob(glob: Glob, text: string): boolean {
   const chars = [...text];
-  // Greedy with one way back: a later `*` makes an earlier one's choice final.
+  // A `*` takes as little as possible, and only the last `*` is tried again: it makes the choices before it final.
   let [piece, char, starPiece, starChar] = [0, 0, -1, 0];
   while (char < chars.length) {
     const now = glob[piece];

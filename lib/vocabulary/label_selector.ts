@@ -38,7 +38,7 @@ const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
 
-/** Parses a LabelSelector. Absent, null and `{}` select everything; a faulty one selects nothing and says why. */
+/** Parses a LabelSelector. Absent, null and `{}` select everything; a faulty selector selects nothing and says why. */
 export function parseSelector(raw: unknown, bounds: SelectorBounds = SELECTOR_BOUNDS): LabelSelector {
   if (raw === undefined || raw === null) return { kind: "everything" };
   if (!isObject(raw)) return unparsable("it is not an object");
@@ -87,7 +87,7 @@ export function matchesSelector(selector: LabelSelector, labels: Labels | undefi
   return selector.requirements.every((requirement) => meetsRequirement(entryOf(labels, requirement.key), requirement));
 }
 
-/** A requirement whose values are found by one look-up, for those that are checked often. */
+/** A requirement whose values are found by one look-up, for requirements that are checked often. */
 export interface IndexedRequirement extends Omit<LabelRequirement, "values"> {
   readonly values: ReadonlySet<string>;
 }
@@ -132,7 +132,7 @@ function faultOf({ key, operator, values }: LabelRequirement): string | undefine
   return odd === undefined ? undefined : `"${excerptOf(odd)}" is not a label value`;
 }
 
-/** A text as it is; anything else as something no label value can be. */
+/** Returns a text as it is. For any other value, returns a text that cannot be a label value. */
 function texted(value: unknown): string {
   return typeof value === "string" ? value : `(${typeof value})`;
 }

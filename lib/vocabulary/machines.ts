@@ -11,11 +11,11 @@ const MachineConfigPoolSchema = kubeObject.transform(({ metadata, spec, status }
   const configuration = objectAt(spec, "configuration") ?? {};
   const conditions = parseConditions(status);
   const observed = memberOf(status, "observedGeneration");
-  // Until its controller has observed the present spec, its status is of an earlier one.
+  // Until its controller has observed the present spec, a pool's status belongs to an earlier spec.
   const isBehind = typeof observed === "number" && observed < meta.generation;
   return {
     ...meta,
-    /** `spec.nodeSelector`. One that is absent or empty, `everything` here, selects no node of a pool. */
+    /** `spec.nodeSelector`. An absent or empty selector is parsed as `everything`, but a pool with it has no nodes. */
     nodeSelector: parseSelector(memberOf(spec, "nodeSelector"), CLUSTER_SELECTOR_BOUNDS),
     isPaused: memberOf(spec, "paused") === true,
     /** The rendered MachineConfig that its nodes are to have; empty when it has none yet. */
@@ -30,7 +30,7 @@ const MachineConfigPoolSchema = kubeObject.transform(({ metadata, spec, status }
     updatedMachineCount: numberAt(status, "updatedMachineCount"),
     isUpdated: isTrue(conditions, "Updated") && !isBehind,
     isDegraded: DEGRADED.some((type) => isTrue(conditions, type)),
-    /** Why it is degraded, with the node; empty where it is not, or does not say. */
+    /** Why the pool is degraded, with the node; empty when it is not degraded, or gives no reason. */
     degradedMessage: degradedMessageOf(conditions),
     conditions,
   };

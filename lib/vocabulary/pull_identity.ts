@@ -1,7 +1,7 @@
-// The pull secrets that a pod or a ServiceAccount names, and whom an answer serves that was read with them.
+// The pull secrets that a pod or a ServiceAccount names, and for whom answers that were read with them are valid.
 import { textAt } from "../json.ts";
 
-/** Who pulls: an answer that was read with pull secrets serves the same namespace, account and secret names only. */
+/** Who pulls. An answer read with pull secrets is valid only for the same namespace, account and secret names. */
 export interface PullIdentity {
   readonly namespace: string;
   /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */
