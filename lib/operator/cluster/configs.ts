@@ -29,7 +29,7 @@ export interface Configs {
 
 const NONE: readonly NamespaceConfig[] = [];
 
-/** What a PodPlacementConfig takes beside its text, its keys included (bytes). An ordinary one weighs 1 800 in all. */
+/** Bytes that a PodPlacementConfig and its keys take beside its text. An ordinary config weighs 1 800 in all. */
 const CONFIG_BYTES = 500;
 
 export function openConfigs(parts: ReflectorDeps): Configs {
@@ -69,7 +69,7 @@ export function openConfigs(parts: ReflectorDeps): Configs {
 }
 
 /**
- * Changes when a listener must act: the condition about architecture taints is left out, which changes with every node.
+ * Changes when a listener must act. Leaves out the condition about architecture taints, which changes with every node.
  */
 function changeKeyOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
   const conditions = parseConditions(status).filter(({ type }) => type !== TAINT_CONDITION);

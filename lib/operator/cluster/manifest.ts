@@ -1,4 +1,4 @@
-// The objects that the operator applies, as manifests have them.
+// Renders the objects that the operator applies from the texts of manifests.
 import { parse } from "yaml";
 import * as z from "zod";
 import type { KubeObject, OwnerReference } from "../../k8s/types.ts";

@@ -1,6 +1,6 @@
-// The PodPlacementConfigs of a namespace, for reviews of its configs. They are read from the API server, as two are
-// often created in a row. The reads have bounds: editors of the namespace decide how many configs there are, and how
-// large.
+// The PodPlacementConfigs of a namespace, for reviews of its configs. They are read from the API server, not from
+// memory, since two configs are often created in a row. The reads have bounds, because editors of the namespace decide
+// how many configs there are, and how large.
 import pLimit from "p-limit";
 import type { ReadApi } from "../../k8s/api.ts";
 import { listPages } from "../../k8s/lists.ts";
@@ -14,13 +14,13 @@ interface SiblingConfig {
 }
 
 export interface SiblingConfigs {
-  /** Rejects when they cannot be read. */
+  /** Rejects when the configs cannot be read. */
   read(namespace: string): Promise<readonly SiblingConfig[]>;
 }
 
 interface SiblingConfigsDeps {
   readonly api: ReadApi;
-  /** For namespaces whose configs are too large to be read in a review: what was seen of them so far. */
+  /** The configs as last seen, for namespaces whose configs are too large to be read in a review. */
   readonly configs: Pick<Configs, "hasSynced" | "forNamespace">;
   readonly signal: AbortSignal;
 }

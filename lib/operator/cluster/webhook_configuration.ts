@@ -16,7 +16,7 @@ export interface WebhookSettings extends ClientSettings {
 
 const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
 
-/** The desired object, every default of the API server spelled out, so that comparing is exact. */
+/** The desired object. It spells out every default of the API server, so that comparisons are exact. */
 export function renderWebhookConfiguration(config: OperandConfig, settings: WebhookSettings): KubeObject {
   const { caBundle, pathOf, watchesQueued } = settings;
   const { metadata, ...object } = renderManifest(CONFIGURATION, config);
@@ -55,7 +55,7 @@ function renderClientConfig(settings: WebhookSettings, path: string): Wire<Admis
 }
 
 /**
- * Whether the live object has all of the desired one. Others may add to it, but in our webhook only the CA may differ.
+ * Whether the live object has everything of the desired one, with equal values. Others may add to it: webhooks, a CA.
  */
 export function isWebhookCurrent(live: KubeObject, desired: KubeObject): boolean {
   if (live.metadata.deletionTimestamp !== undefined) return false;

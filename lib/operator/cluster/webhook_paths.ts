@@ -8,14 +8,14 @@ import { registeredPaths, type WebhookEndpoint } from "../decide/webhook_clients
 
 export interface WebhookPaths {
   run(signal: AbortSignal): Promise<void>;
-  /** Those in a configuration, now or until a minute ago; also the manifests' while not all were read. */
+  /** Paths that a configuration has or had a minute ago; also the manifests' until all configurations are read. */
   registered(): readonly string[];
   /** Whether each configuration has been read, or it is known that it cannot be. */
   hasSynced(): boolean;
   onChange(listener: () => void): void;
 }
 
-/** Every API server has read a changed configuration by then (ms). */
+/** After this time (ms), every API server has read a changed configuration. */
 const GRACE_MS = 60_000;
 
 const WATCHED = [
@@ -28,7 +28,7 @@ export function openWebhookPaths(
   { endpoint, ...deps }: ReflectorDeps & { readonly endpoint: WebhookEndpoint },
 ): WebhookPaths {
   const listeners: (() => void)[] = [];
-  /** When each was replaced or deleted last (monotonic ms). */
+  /** When each path was last replaced or deleted (monotonic ms). */
   const replaced = new Map<string, number>();
   const reflectors = WATCHED.map(({ resource, name }) =>
     new Reflector<readonly string[]>({

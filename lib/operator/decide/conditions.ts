@@ -67,7 +67,7 @@ export function deriveOperandState(seen: OperandObservation): OperandState {
   };
 }
 
-/** All conditions, in their order, continuing the earlier ones; conditions of others stay, behind ours. */
+/** Our conditions in their order, with the earlier times of unchanged ones; then the conditions of other writers. */
 export function renderConditions(
   seen: OperandObservation,
   options: ConditionContext,
@@ -183,7 +183,7 @@ function stoppedSentence(reason: string): string {
 
 const NODES_TYPE = "NodesWithoutArchitecture";
 
-/** These are mostly virtual nodes, since a kubelet labels its own. */
+/** Nodes without the label are mostly virtual nodes, since a kubelet labels its own node. */
 function nodesRow(names: readonly string[]): Row {
   const message =
     `No pod that Archway places goes to nodes without the label ${NODE_ARCH_LABEL}: ${nameSome(names)}. ` +

@@ -1,4 +1,4 @@
-// What the operator reads of a ClusterPodPlacementConfig. It is tolerant, because a faulty one must be deletable, too.
+// What the operator reads of a ClusterPodPlacementConfig. Parsing is tolerant: a faulty config must be deletable, too.
 import * as z from "zod";
 import { parseConditions } from "../../vocabulary/condition.ts";
 import { kubeObject } from "../../vocabulary/schema.ts";

@@ -37,7 +37,7 @@ function toAlpha(object: JsonObject): JsonObject {
   const { fallbackArchitecture, ...members } = spec ?? {};
   const { [FALLBACK_ANNOTATION]: annotation, [STASH_ANNOTATION]: _stale, ...others } = annotationsOf(object);
   const fallback = knownArchitecture(fallbackArchitecture);
-  // An empty fallback is the default of v1beta1, so that it need not be kept.
+  // An empty fallback need not be kept, since it is the default of v1beta1.
   const hasOddFallback = fallback === undefined && fallbackArchitecture !== undefined && fallbackArchitecture !== "";
   const pick = (wanted: (name: string) => boolean): JsonObject =>
     Object.fromEntries(Object.entries(members).filter(([name]) => wanted(name)));

@@ -20,7 +20,7 @@ export type GatingHealth =
 /** Five durations of the Lease: a healthy replica would have taken over long before. */
 export const LEADER_SILENCE_MS = 30_000;
 
-/** The first rule that holds is the reason; what is unknown stops gating. `silentForMs`: since the last renewal. */
+/** The first rule that holds gives the reason. Unknown facts stop gating. `silentForMs`: since the last renewal. */
 export function decideGating(
   config: ConfigPresence,
   silentForMs: number | undefined,

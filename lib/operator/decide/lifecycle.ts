@@ -1,4 +1,4 @@
-// The next step in the lifecycle of the operand: facts in, one step out, until that is `done` or `wait`. Pure.
+// Decides the next step in the lifecycle of the operand from facts, until the step is `done` or `wait`. Pure.
 //
 // | state        | when                                 | what happens, in this order                                      |
 // |--------------|--------------------------------------|------------------------------------------------------------------|
@@ -7,9 +7,9 @@
 // | deleting     | the config is being deleted          | wait for namespace configs, webhook, gates, taints, finalizers   |
 // | present      | otherwise                            | all finalizers, then the webhook while a replica can serve       |
 //
-// The exec format error monitor comes after all else of a config that is present, and goes before the webhook of one
-// that is being deleted: first its DaemonSet, then the events, which the leader handles, then its finalizers, on
-// Archway's own Deployment and on the config. Waits for the monitor, for gates and for taints end at some time.
+// While a config is present, the exec format error monitor is installed last. When the config is being deleted, the
+// monitor is removed before the webhook: first its DaemonSet, then the events, which the leader handles, then its
+// finalizers on Archway's own Deployment and on the config. Waits for monitor, gates and taints have time limits.
 //
 // The uninstall finalizers are on the account, the role and the binding that uninstalling needs: without these rights
 // nothing else could be removed.
@@ -24,15 +24,13 @@ export interface OperandRule {
 /** A new leader needs a moment until it serves; the webhook of its predecessor stays that long (ms). */
 export const UNSERVED_GRACE_MS = 30_000;
 
-/** After this many attempts and maximum gate ages, pods that could not be ungated no longer keep the config. */
+/** After this many attempts and maximum gate ages, pods that could not be ungated no longer hold up the removal. */
 export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
 
-/** Longest that the monitor is waited for on its way out, its DaemonSet and then its events (ms). */
+/** Longest wait for the removal of the monitor: for its DaemonSet and then its events, together (ms). */
 export const MONITOR_DRAIN_MS = 60_000;
 
-/**
- * Longest that the controller of the taints is waited for (ms): 5 000 nodes take nine minutes. It goes on after that.
- */
+/** Longest wait for the controller of the taints (ms), which goes on after it: 5 000 nodes take nine minutes. */
 export const UNTAINT_MS = 15 * 60_000;
 
 const RETRY_MS = 1_000;
@@ -42,7 +40,7 @@ function when(holds: (facts: OperandFacts) => boolean, rules: readonly OperandRu
 }
 
 const AWAIT_TAINTS: OperandRule = {
-  // Pods get no more tolerations, so that a node which kept its taint would take no new pod.
+  // Pods get no more tolerations, so a node that kept its taint would take no new pod.
   name: "wait until nodes have lost their taints",
   step: ({ taints, leavingForMs }) =>
     taints === "carried" && leavingForMs < UNTAINT_MS ? wait("NodesStillTainted") : undefined,

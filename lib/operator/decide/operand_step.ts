@@ -20,7 +20,7 @@ export type OwnDeploymentState =
   | "foreign"
   | "withoutFinalizer"
   | "withFinalizer"
-  /** With it, and being deleted. */
+  /** It has the finalizer and is being deleted. */
   | "deleting";
 
 /** The exec format error monitor: its DaemonSet, and the ENoExecEvents that are left. */
@@ -64,7 +64,7 @@ export type WaitReason =
   | "DaemonSetLeaving"
   | "EventsPending";
 
-/** The answer. After `apply` or `remove` the facts are gathered again. */
+/** What to do next. After `apply` or `remove` the facts are gathered again. */
 export type OperandStep =
   | { readonly kind: "apply"; readonly target: "webhook" }
   | { readonly kind: "remove"; readonly target: "webhook"; readonly reason: "NotWanted" | "NoReplicaServes" }

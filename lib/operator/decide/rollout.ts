@@ -22,7 +22,7 @@ const RolloutSchema = kubeObject.transform(({ metadata, spec, status }) => {
 
 export type Rollout = Readonly<z.output<typeof RolloutSchema>>;
 
-/** Reads the status of a Deployment; one that is being deleted counts as none of these. */
+/** Reads the status of a Deployment. While the Deployment is being deleted, every member is false. */
 export function parseRollout(object: KubeObject): Rollout {
   return RolloutSchema.parse(object);
 }

@@ -1,4 +1,4 @@
-// Whether a config may be written or deleted: ordered lists of named rules, the first that is broken is the answer.
+// Whether a config may be written or deleted. The first broken rule, in the order of the checks, gives the answer.
 import { isDeepStrictEqual } from "node:util";
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { listAt, memberOf, numberAt, objectAt, textAt } from "../../json.ts";
@@ -92,7 +92,7 @@ function duplicateProblem(spec: unknown, where: string): string | undefined {
   return twice === undefined ? undefined : `duplicate architecture "${twice}" found in ${where}`;
 }
 
-/** As the schema of v1beta1 says: what is written through v1alpha1 has not passed it. */
+/** Checks what the schema of v1beta1 says: a spec that is written through v1alpha1 has not passed that schema. */
 function scoringProblem(spec: unknown): string | undefined {
   const scoring = scoringOf(spec);
   const platforms = listAt(scoring, "platforms") ?? [];

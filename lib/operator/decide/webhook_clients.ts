@@ -86,7 +86,7 @@ function planClient(
   const path = pathAtUs(client, endpoint);
   if (path === undefined) return [];
   const bundle = caBundle === undefined ? client.caBundle : encodeBase64(caBundle);
-  // A path that ends in none of our routes leads somewhere else on purpose.
+  // A path that ends in none of our routes was set on purpose, so it stays.
   const route = Object.values(WebhookPath).find((known) => path === known || path.endsWith(known));
   const wanted = route === undefined ? path : pathOf(route);
   return [
