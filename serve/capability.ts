@@ -33,7 +33,7 @@ export interface ServeDeps {
 
 /** What every capability gets. Its clients of the API server differ in what they may write. */
 export interface SharedResources {
-  /** The unfenced client, without its writes. */
+  /** The unfenced client, typed without its writes. */
   readonly readApi: ReadApi;
   /** For the leader's controllers: writes fail once the Lease has expired, even in a process that was suspended. */
   readonly leaderApi: KubeApi;
@@ -41,7 +41,7 @@ export interface SharedResources {
   readonly unfencedApi: KubeApi;
   readonly election: Election;
   readonly events: BackgroundEventRecorder;
-  /** Exposed at `/metrics`; the capability registers its own here. */
+  /** Exposed at `/metrics`; the capability registers its own metrics here. */
   readonly metricsRegistry: Registry;
   readonly clientMetrics: ClientMetrics;
   readonly stack: AsyncDisposableStack;

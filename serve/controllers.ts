@@ -1,4 +1,4 @@
-// What runs on every replica, and what only on the leader: writers that can wait for one.
+// What runs on every replica, and what runs only on the leader: writers that can wait until there is a leader.
 import { ALL_NAMESPACES, openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { openGatingStatus } from "../controllers/gating_status/controller.ts";
@@ -115,7 +115,7 @@ function openQueues(
   };
 }
 
-/** Idle while both plugin and flag are off. */
+/** Makes a controller that is idle while both plugin and flag are off. */
 function execFormatController(
   { config, clock, log }: ServeDeps,
   { shared: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: PlacementResources,

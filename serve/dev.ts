@@ -78,7 +78,7 @@ async function serveBeside(parts: DevParts, dev: Config, deps: DevDeps): Promise
     },
     onListening: ({ adminPort }) => listening.resolve(adminPort),
   });
-  // Neither has an effect once it listens.
+  // Once Archway listens, neither rejection has an effect.
   serving.then(() => listening.reject(new Error("Archway ended before it listened.")), listening.reject);
   try {
     const adminPort = await listening.promise;
@@ -162,7 +162,7 @@ function samplesOutcome(playground: Playground, { color }: DevDeps["terminal"]):
   };
 }
 
-/** A port from a flag must be free. Falls back to any free port for the default one, or with --once. */
+/** A port from a flag must be free. With --once, or if the default port is in use, any free port will do. */
 function adminPortOf({ once, chosen, adminListen: { port } }: Config): number {
   if (once) return 0;
   try {
@@ -174,7 +174,7 @@ function adminPortOf({ once, chosen, adminListen: { port } }: Config): number {
   }
 }
 
-/** `wanted` if free, or any free port for 0: the webhook's URL must be known before it listens. */
+/** Throws if `wanted` is in use; 0 means any free port. The webhook's URL must be known before the webhook listens. */
 function freePort(wanted = 0): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: wanted });
   return listener.addr.port;

@@ -45,7 +45,7 @@ export interface UpgradeScenarioDeps {
   readonly stop: AbortSignal;
 }
 
-/** Runs the migration and shows its steps. Ends after it with `--once`, else when stopped. 0: it succeeded. */
+/** Runs the migration and shows its steps. With `--once` ends after it, else when stopped. Returns the exit code. */
 export async function runUpgradeScenario(scenario: UpgradeScenario, deps: UpgradeScenarioDeps): Promise<number> {
   const { playground, dev, pagePort } = scenario;
   await using stack = new AsyncDisposableStack();

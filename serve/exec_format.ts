@@ -19,7 +19,7 @@ interface ImagesToPlace {
   readonly failedImages: FailedImages | undefined;
 }
 
-/** What images claim. With `avoid` or `repair`, excludes architectures where they failed. */
+/** Images with the architectures they claim. With `avoid` or `repair`, without architectures on which they failed. */
 export async function openImagesToPlace(
   { config, clock, log }: Pick<ServeDeps, "config" | "clock"> & { readonly log: Logger },
   { api, claimedImages }: { readonly api: ReadApi; readonly claimedImages: PodImageInspector },

@@ -39,10 +39,10 @@ export interface PlacementComponents {
 /** The components that pod placement and the operator use. */
 type SharedComponents = Omit<PlacementComponents, "podPlacement" | "operator" | "reported" | "gateFailOpen" | "taints">;
 
-/** Between two reconciles of the operator without an event (ms). */
+/** Time between two reconciles of the operator when nothing changes (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
-/** Per replica: half a minute of a busy cluster's gated pods are ungated within another half minute. */
+/** Per replica: the pods that a busy cluster gates in half a minute are ungated within another half minute. */
 const UNGATED_A_SECOND = 50;
 
 export async function openPlacementComponents(
@@ -197,7 +197,7 @@ function makeOperator(
   });
 }
 
-/** Ungates pods while no replica leads, on every replica and with its own connections. Idle while one leads. */
+/** On every replica, ungates pods while no replica leads. Has its own connections; idle while a replica leads. */
 function makeGateFailOpen(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
   { shared: { clientMetrics, election, events, stack }, metrics, decisions }: PlacementResources,
@@ -226,7 +226,7 @@ export function liveArchitecturesOf(
   return config.liveArchitectures ? clusterArchitectures.current() : undefined;
 }
 
-/** Whether a setting needs node architectures, for which its manifests grant read access. */
+/** Whether a setting needs node architectures. The manifests of such a setting grant read access to nodes. */
 export function followsNodes({ config }: Pick<ServeDeps, "config">): boolean {
   return config.liveArchitectures || config.daemonsets === "warn";
 }

@@ -2,7 +2,7 @@
 import type { Config } from "../lib/config/parse.ts";
 import { type Capability, serveCapability, type ServeDeps } from "./capability.ts";
 
-/** Each is loaded only in its own process. */
+/** A capability is loaded only in a process that serves it. */
 const CAPABILITIES: Readonly<Record<Config["only"], () => Promise<Capability>>> = {
   placement: async () => (await import("./placement.ts")).PLACEMENT,
   upgrades: async () => (await import("./upgrades.ts")).UPGRADES,

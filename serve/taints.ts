@@ -12,7 +12,7 @@ import { openRateLimiter, type RateLimiter } from "../lib/k8s/write_limits.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { PlacementResources } from "./placement_resources.ts";
 
-/** An uninstall has only seconds for all nodes: parallel requests without a rate limit. */
+/** An uninstall has only seconds for all nodes, so it writes in parallel and without a rate limit. */
 const LEAVING_PARALLEL = 16;
 const AT_ONCE: RateLimiter = { wait: () => Promise.resolve() };
 

@@ -101,7 +101,7 @@ function makeOutside(
 
 type UpgradeViewDeps = Pick<UpgradesDeps, "readApi" | "clock" | "namespace">;
 
-/** Limits reads of the API server (ms), however often the page is opened. */
+/** How long a view is kept (ms), to limit reads of the API server however often the page is opened. */
 const KEEP_MS = 3_000;
 
 export function openUpgradeView(deps: UpgradeViewDeps, stop: AbortSignal): () => Promise<UpgradePageView> {
@@ -163,7 +163,7 @@ async function openPlanWebhook(deps: ServeDeps, shared: SharedResources): Promis
   return { listener, certificate, caController };
 }
 
-/** Its path may be public: answers reveal no more than the CRD, and reads do not grow with requests. */
+/** The webhook's path may be public: answers reveal no more than the CRD, and reads do not grow with requests. */
 export async function openPlanListener(
   { api, clock, log, signal }: Omit<PlanReviewDeps, "limit" | "clock"> & {
     readonly clock: Clock;

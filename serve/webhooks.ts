@@ -16,7 +16,7 @@ import type { ServeDeps } from "./capability.ts";
 import type { PlacementResources } from "./placement_resources.ts";
 import { followsNodes, type PlacementComponents } from "./placement_components.ts";
 
-/** How long first admissions wait for configs, audited namespaces and a leader (ms). Else early pods pass ungated. */
+/** Longest wait of first admissions for configs, audited namespaces and a leader (ms): without it pods pass ungated. */
 const STARTUP_MS = 2_000;
 
 interface WebhooksDeps {
@@ -60,7 +60,7 @@ function guardOf({ placement: { pathSecret, metrics }, components: { webhookPath
     check: makePathCheck({
       routes,
       proving: WebhookPath.gatePod,
-      // While any configuration has a path of the manifests, each route accepts its own.
+      // While any configuration has a path of the manifests, each route accepts its own path of the manifests.
       pathsOf: (route) => [
         ...pathSecret?.acceptedPaths(route) ?? [],
         ...registered().flatMap((path) => routes.includes(path) ? [route] : [path]),
