@@ -1,4 +1,4 @@
-// The entry point. Only it reads args, env and signals. Commands are imported when run, so `serve` never loads `dev`.
+// The entry point. Only this file reads args, env and signals. Commands load when run, so `serve` never loads `dev`.
 import { type CommandDeps, ExitCode, foldLines, forTerminal, type Terminal } from "./lib/cli/output.ts";
 import { systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
@@ -19,8 +19,8 @@ import type { ServeRun } from "./serve/dev.ts";
 const VERSION = "0.2.0";
 
 const USER_AGENT = `archway/${VERSION}`;
-/** How long webhooks still answer after SIGTERM (ms): a Service must update its endpoints first; without one, busy
- * connections must close. */
+/** How long webhooks still answer after SIGTERM (ms): in this time a Service updates its endpoints or, without a
+ * Service, busy connections close. */
 const LINGER_MS = { service: 3_000, url: 1_000 } as const;
 
 /** Startup garbage is collected this long after start (ms). */
