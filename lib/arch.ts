@@ -16,7 +16,7 @@ export function isUsableArchitecture(name: string): boolean {
   return name !== "unknown" && LABEL_VALUE.test(name);
 }
 
-/** All that a node can report of itself: what Go is built for. Source: `go tool dist list`. */
+/** All architectures that a node can report: those that Go is built for. Source: `go tool dist list`. */
 export const GO_ARCHITECTURES: ReadonlySet<string> = new Set([
   ...KNOWN_ARCHITECTURES,
   ...["386", "arm", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "riscv64", "wasm"],

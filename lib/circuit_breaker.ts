@@ -1,11 +1,11 @@
-// A circuit breaker: after enough failures in a row no call passes for a while, then one at a time, the probe, until
-// calls work again. An older call that ends late frees the place of the probe, so there may be two.
+// A circuit breaker: after enough failures in a row, no call passes for a while. Then one call at a time passes as the
+// probe, until one succeeds. An older call that ends late frees the place of the probe, so there may be two probes.
 import type { Clock } from "./clock.ts";
 
 /** `closed`: all calls pass. `open`: none. `half-open`: one probe is under way or due. */
 export type CircuitState = "closed" | "open" | "half-open";
 
-/** `threshold`: failures in a row that open it. It stays open for `baseMs`, each time twice as long, up to `capMs`. */
+/** `threshold`: failures in a row that open the breaker. It is open for `baseMs`, then twice as long, up to `capMs`. */
 interface CircuitBreakerOptions {
   readonly clock: Clock;
   readonly threshold: number;

@@ -116,7 +116,7 @@ export interface Deadline extends Disposable {
 /** Our own abort reason: the default exception costs 10 µs per request. */
 const CANCELLED = "cancelled";
 
-/** Unlike `AbortSignal.any`, leaves nothing on the parent, which may live as long as the process. */
+/** Unlike `AbortSignal.any`, disposing leaves nothing on the parent, which may live as long as the process. */
 export function openDeadline(ms: number, options: { readonly signal: AbortSignal; readonly clock: Clock }): Deadline {
   const { signal: parent, clock } = options;
   const controller = new AbortController();

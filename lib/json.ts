@@ -1,6 +1,6 @@
-// Reads members of JSON of unknown shape. A missing or malformed one reads as empty, 0 or undefined; no prototype is
-// followed.
-// And says how much structure JSON has: 7 MiB of `{},` are 2.4 million objects, which take 3 s and 130 MB to parse.
+// Reads members of JSON of unknown shape. A missing or malformed member reads as empty, 0 or undefined. Members of
+// prototypes are not read.
+// Also measures the structure of JSON: 7 MiB of `{},` are 2.4 million objects, which take 3 s and 130 MB to parse.
 import { Buffer } from "node:buffer";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export function parseObject(text: string): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** Bytes are base64 in JSON. Throws when the text is none. */
+/** Decodes a text whose bytes are base64 in JSON. Throws for anything but base64. */
 export function decodeBase64(encoded: string): string {
   return new TextDecoder().decode(Uint8Array.fromBase64(encoded));
 }
@@ -56,7 +56,7 @@ export function listAt(value: unknown, name: string): readonly unknown[] | undef
   return Array.isArray(member) ? member : undefined;
 }
 
-/** An own member that is a map of strings, without its other entries; undefined when it is not an object. */
+/** An own member as a map of strings, without entries of other types; undefined when the member is not an object. */
 export function textMapAt(value: unknown, name: string): Readonly<Record<string, string>> | undefined {
   const member = objectAt(value, name);
   if (member === undefined) return undefined;
@@ -105,7 +105,7 @@ const UTF8 = new TextEncoder();
  */
 export const MAX_STRUCTURE = 500_000;
 
-/** The same for answers of registries: an index of 1 000 entries has 30 000; the worst 40 000 take 30 ms to parse. */
+/** The same limit for answers of registries. An index of 1 000 entries has 30 000; at worst 40 000 parse in 30 ms. */
 const MAX_ANSWER_STRUCTURE = 40_000;
 
 /** Strings up to this length are scanned here; longer ones by a native search, which has a cost for each call. */
@@ -123,7 +123,7 @@ const BRACE = 0x7b;
  */
 export function hasDenseStructure(bytes: Uint8Array, max: number = MAX_STRUCTURE): boolean {
   const { length } = bytes;
-  // Each takes at least one byte.
+  // Each comma, object or array takes at least one byte.
   if (length <= max) return false;
   let found = 0;
   for (let at = 0; at < length; at++) {
@@ -150,7 +150,7 @@ export function parseBoundedObject(text: string, max: number = MAX_ANSWER_STRUCT
   return isDenseText(text, max) ? undefined : parseObject(text);
 }
 
-/** {@link hasDenseStructure} for a text. One of at most `max` characters cannot be dense, so that most need no copy. */
+/** {@link hasDenseStructure} for a text. A text up to `max` characters cannot be dense, so most need no copy. */
 export function isDenseText(text: string, max: number): boolean {
   return text.length > max && hasDenseStructure(UTF8.encode(text), max);
 }
@@ -174,7 +174,7 @@ export function heapBytesOf(text: string): number {
   return bytes;
 }
 
-/** Index of the quote that closes the string which goes on at `from` (not within an escape); the length without one. */
+/** Index of the quote that closes the string in which `from` is (not in an escape); the length if it is not closed. */
 function endOfString(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   let span = SHORT_STRING_BYTES;
@@ -182,7 +182,7 @@ function endOfString(bytes: Uint8Array, from: number): number {
     const quote = bytes.indexOf(QUOTE, at);
     if (quote < 0) return length;
     if (!isEscaped(bytes, { at: quote, from: at })) return quote;
-    // The string has escaped quotes: each time more bytes are scanned here, since a native search has a cost.
+    // The string has escaped quotes. Each round scans more bytes here, since each native search has a cost.
     const stop = quote + span;
     for (at = quote + 1; at < length && at < stop; at++) {
       const byte = bytes[at];

@@ -1,5 +1,5 @@
-// Metrics as tables: one for what is counted as it happens, one for what is read at a scrape. Known series begin at
-// zero.
+// Metrics as tables: one for what is counted as it happens, one for what is read at a scrape. A series whose labels are
+// known begins at zero.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 type LabelNames = readonly string[];
@@ -8,7 +8,7 @@ type LabelValues = Readonly<Record<string, readonly string[]>>;
 interface MetricRow {
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
-  /** Names of the labels; or all values of each, so that its series begin at zero. */
+  /** Names of the labels; or all values of each label, so that the metric's series begin at zero. */
   readonly labels?: LabelNames | LabelValues;
   /** Upper bounds of a histogram; {@link LATENCY_BUCKETS_SECONDS} where none are given. */
   readonly buckets?: readonly number[];
@@ -58,10 +58,10 @@ export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
   ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 4],
 ];
 
-/** More of them, up to twice the default of `--max-gate-age`, for what can take longer than 4 s. */
+/** More bounds, up to twice the default of `--max-gate-age`, for times that can be longer than 4 s. */
 export const WAIT_BUCKETS_SECONDS: readonly number[] = [...LATENCY_BUCKETS_SECONDS, 8, 15, 30, 60, 120];
 
-/** Registers metrics that are counted as it happens: `openMetrics(registry, TABLE).name_total.inc({ label })`. */
+/** Registers metrics that are counted as events happen: `openMetrics(registry, TABLE).name_total.inc({ label })`. */
 export function openMetrics<const Table extends MetricTable>(registry: Registry, table: Table): MetricsOf<Table> {
   const metrics = Object.entries(table).map(([name, row]) => [name, openMetric(registry, name, row)]);
   // The keys are those of the table, and each value is of its row's type.

@@ -16,7 +16,7 @@ export const DEFAULT_SYSTEM_NAMESPACES: readonly string[] = ["kube-*", "openshif
 /** The fallback architecture of a v1alpha1 ClusterPodPlacementConfig. */
 export const FALLBACK_ANNOTATION = "multiarch.openshift.io/fallback-architecture";
 
-/** Holds, in v1alpha1, what only v1beta1 can say. Removed on the way back. */
+/** Holds, in a v1alpha1 object, what only v1beta1 can say. The conversion to v1beta1 removes it. */
 export const STASH_ANNOTATION = "archway.dev/v1beta1-spec";
 
 /** The scheduling gate; also a pod label key with the values of {@link GateLabel}. */
@@ -49,7 +49,7 @@ export const PodAnnotation = {
   decision: "archway.dev/decision",
 } as const;
 
-/** Labels of ENoExecEvents. Those with a value of `failedArchitecture` are records of images, not reports of a node. */
+/** Labels of ENoExecEvents. Events with the label `failedArchitecture` are records of images, not reports of a node. */
 export const EnoexecLabel = {
   error: "multiarch.openshift.io/enoexec-event-error",
   /** The architecture that an image claims and its program lacks. */
@@ -61,10 +61,10 @@ export const EnoexecAnnotation = {
   node: "archway.dev/node",
   podUid: "archway.dev/pod-uid",
   command: "archway.dev/command",
-  /** "true" when it was the first program of the container, which the image or the pod chooses. */
+  /** "true" when the command was the first program of the container, which the image or the pod chooses. */
   entryPoint: "archway.dev/entry-point",
   at: "archway.dev/at",
-  /** Records of images only: the digest, the namespace for which it counts, the image as the pod names it. */
+  /** Records of images only: the digest, the namespace for which the record counts, the image as the pod names it. */
   failedDigest: "archway.dev/failed-digest",
   failedIn: "archway.dev/failed-in",
   failedImage: "archway.dev/failed-image",
@@ -103,7 +103,7 @@ export const LEADER_IMPAIRMENT = "archway.dev/leader-impairment";
 /** A namespace with this label is audited: its pods are left unchanged; an event says what would be done. */
 export const AUDIT_NAMESPACE_LABEL = { key: "archway.dev/mode", value: "audit" } as const;
 
-/** A node with this label gets no architecture taint; one that it has is taken off. */
+/** A node with this label gets no architecture taint; a taint that it has already is taken off. */
 export const ARCH_TAINT_OPT_OUT = { key: "archway.dev/arch-taint", value: "off" } as const;
 
 export const FIELD_MANAGER = "archway";
@@ -170,7 +170,7 @@ export const EventReason = {
   gateLifted: "ArchAwareSchedGateLifted",
   /** A container was to run a program of another architecture than its node has. */
   execFormatError: "ExecFormatError",
-  /** Archway's own: a pod with such an error was evicted, so that its replacement is placed by its images. */
+  /** Archway's own: a pod with an ExecFormatError was evicted, so that its replacement is placed by its images. */
   execFormatRepaired: "ArchAwareExecFormatRepaired",
   /** Archway's own, on the cluster config: pods were admitted while no replica answered in time. */
   admissionMissed: "ArchAwareAdmissionMissed",
