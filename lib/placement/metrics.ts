@@ -1,12 +1,12 @@
-// The metrics of pod placement, with the names of the Multiarch Tuning Operator (MTO), where it has the metric.
+// The metrics of pod placement. Those that the Multiarch Tuning Operator (MTO) also has keep its names.
 import type { Registry } from "prom-client";
 import { type GaugeTable, type MetricsOf, type MetricTable, openMetrics, WAIT_BUCKETS_SECONDS } from "../metrics.ts";
 import type { HostState } from "../oci/limits/host_state.ts";
 import { FAILURE_REASONS, type FailureReason } from "../oci/errors.ts";
 
 /**
- * `passed`: not decided on, or not a new pod; `dense`: admitted unread; `shed` and `unreadable`: answered with an
- * error.
+ * `passed`: no new decision about a new pod, as for a Job or a repeated call; `dense`: admitted unread; `shed` and
+ * `unreadable`: answered with an error.
  */
 const ADMISSION_OUTCOMES = [
   "gated",
@@ -21,7 +21,7 @@ const ADMISSION_OUTCOMES = [
 
 export type AdmissionOutcome = typeof ADMISSION_OUTCOMES[number];
 
-/** Decisions about gated pods. `reduced`: released without all of it, or without a leader; `audited`: not written. */
+/** Decisions about gated pods. `reduced`: released by a part of one, or without a leader; `audited`: not written. */
 export const DECISION_LABELS = [
   "place",
   "retry",
@@ -94,7 +94,7 @@ export interface PlacementGauges {
   readonly isLeading: boolean;
   readonly isGating: boolean;
   readonly memory: { readonly rss: number; readonly heapUsed: number };
-  /** The source caps the number of hosts. Only this label has no closed set of values. */
+  /** The source caps the number of hosts, because the label `host` alone has no closed set of values. */
   readonly registries: readonly Pick<HostState, "host" | "circuit" | "remaining">[];
 }
 
@@ -148,7 +148,7 @@ export class PlacementMetrics {
     if (outcome === "gated") this.#of.mto_ppo_wh_pods_gated_total.inc();
   };
 
-  /** Controller: one reconcile of a gated pod ended. Here the MTO's times of all pods and of gated ones are equal. */
+  /** Controller: one reconcile of a gated pod ended. The MTO's metrics of all and of gated pods get the same time. */
   readonly podProcessed = (ms: number): void => {
     this.#of.mto_ppo_ctrl_time_to_process_pod_seconds.observe(ms / 1_000);
     this.#of.mto_ppo_ctrl_processed_pods_total.inc();

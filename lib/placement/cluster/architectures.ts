@@ -11,7 +11,7 @@ import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide
 
 export interface ClusterArchitectures {
   run(signal: AbortSignal): Promise<void>;
-  /** Sorted; undefined until nodes are known and pools known, missing or refused. Until then nothing is narrowed. */
+  /** Sorted. Undefined, so that nothing is narrowed, until nodes are known, and pools known, missing or refused. */
   current(): readonly string[] | undefined;
   architectureOfNode(name: string): string | undefined;
   /** Number of nodes per architecture; undefined until nodes are known. */

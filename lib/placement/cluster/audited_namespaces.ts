@@ -6,7 +6,7 @@ import { AUDIT_NAMESPACE_LABEL } from "../../names.ts";
 
 export interface AuditedNamespaces {
   run(signal: AbortSignal): Promise<void>;
-  /** Whether the first list arrived, or was refused. Then no namespace is audited by its label, which is logged. */
+  /** Whether the first list arrived or was refused. A refusal is logged, and no namespace is audited by its label. */
   hasSynced(): boolean;
   has(namespace: string): boolean;
   names(): Iterable<string>;

@@ -3,7 +3,7 @@ import type { DecisionKind, DecisionsSnapshot, RecentDecision } from "../decide/
 
 /** The longest name in Kubernetes. A webhook gets names before they are validated. */
 const MAX_NAME_LENGTH = 253;
-/** More than everyday images have; a hostile index may list thousands. */
+/** More architectures than everyday images have; a hostile index may list thousands. */
 const MAX_ARCHITECTURES = 16;
 const MAX_SHOWN_IMAGES = 8;
 const MAX_TEXT_LENGTH = 512;
@@ -37,7 +37,7 @@ function zeroes(): Record<DecisionKind, number> {
   return { place: 0, gate: 0, retry: 0, nowhere: 0, fallback: 0, release: 0, reduced: 0, ignore: 0, pass: 0 };
 }
 
-/** Copies the lists, so that the ring retains none of its caller's. */
+/** Copies the lists, so that the ring retains no list of its caller. */
 function bounded(entry: RecentDecision): RecentDecision {
   return {
     ...entry,

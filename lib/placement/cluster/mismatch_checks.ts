@@ -37,13 +37,13 @@ export interface MismatchChecks {
   readonly checkPinned: (pod: PodView) => void;
 }
 
-/** Image permits per pod, at least: limits one namespace to 16 pods at a time. */
+/** Fewest image permits per pod, which limit one namespace to 16 pods at a time. */
 const MIN_WEIGHT = 16;
-/** Limit for what is kept of a pod during inspections (characters): its owner, images and node requirements. */
+/** Most characters of a pod's owner, images and node requirements, which stay in memory during inspections. */
 const MAX_KEPT_CHARACTERS = 16_384;
 /** Longest name that the API server accepts. */
 const MAX_NAME = 253;
-/** Checked workloads. Each is checked again after an hour (ms), because a tag may have moved. */
+/** Checked workloads that are remembered. Each is checked again after an hour (ms): a tag may have moved. */
 const MAX_SEEN = 4_096;
 const SEEN_MS = 3_600_000;
 
@@ -72,7 +72,7 @@ export function openMismatchChecks(deps: MismatchDeps): MismatchChecks {
       const text = keptText(pod, wanted);
       if (text === undefined) return;
       const key = createHash("sha256").update(text).digest("base64");
-      // Unlike has(), get() keeps the workloads that make pods most.
+      // Unlike has(), get() counts as a use: the workloads that make most pods stay in the cache.
       if (seen.get(key)) return;
       seen.set(key, true);
       inBackground(pod, wanted, () => checkPinned(deps, keptPart(pod, wanted), wanted));
@@ -144,7 +144,7 @@ function ownerOf(pod: PodView): EventObject {
   return { apiVersion, kind, namespace, name, uid };
 }
 
-/** Each image once and never `always`: a cached answer is enough for a warning. */
+/** Each image once, never with `pullsAlways`: a cached answer is enough for a warning. */
 function distinctImages(containers: readonly Pick<ContainerView, "image">[]): readonly ImageUse[] {
   const names = new Set(containers.map(({ image }) => image).filter((image) => image !== ""));
   return [...names].map((image) => ({ image, pullsAlways: false }));

@@ -1,5 +1,5 @@
-// Images as a pod is judged by them. An operator bundle narrows nothing, and its config shows that it is one. Configs
-// are read where that makes a difference.
+// Inspects a pod's images, and reads configs only if that can change the judgement: a config shows whether an image is
+// an operator bundle, which excludes no architecture.
 import type { PlacementSettings } from "../decide/config/settings.ts";
 import { judgeImages } from "../decide/judge_images.ts";
 import type { PodView } from "../decide/pod/pod_view.ts";

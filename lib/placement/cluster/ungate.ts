@@ -27,7 +27,7 @@ interface UngateOptions {
   readonly shouldContinue: () => boolean;
 }
 
-/** Writes of a pod that other clients keep changing. */
+/** Most writes of a pod that other clients keep changing. */
 const MAX_ATTEMPTS = 3;
 
 /** Removes the gate from a pod that was just read, and rereads it when other clients have changed it. */
@@ -90,7 +90,7 @@ async function readGated(
 
 /** The results by pod, as `namespace/name`. */
 export interface UngateResults {
-  /** Pods ungated (in a dry run: that would be). */
+  /** Pods that were ungated or, in a dry run, would be. */
   readonly ungated: readonly string[];
   readonly left: readonly { readonly pod: string; readonly reason: string }[];
 }
@@ -98,7 +98,7 @@ export interface UngateResults {
 /** Parallel patches: enough to ungate a cluster fast, few enough for the API server's fair queues. */
 const PARALLEL_PATCHES = 16;
 
-/** By the gate's label, which is cheap, or all pending pods, to find those whose label was removed. */
+/** `labelled`: by the gate's label, which is cheap; `pending`: all pending pods, since a label may be removed. */
 type GatedSelection = "labelled" | "pending";
 
 const SELECTIONS: Readonly<Record<GatedSelection, ListOptions>> = {
@@ -106,7 +106,7 @@ const SELECTIONS: Readonly<Record<GatedSelection, ListOptions>> = {
   pending: { fieldSelector: "status.phase=Pending" },
 };
 
-/** Every pod of these selections with our gate, once, page by page. Throws ApiError for an unreadable page. */
+/** Yields each pod of these selections with our gate once, page by page. Throws ApiError for an unreadable page. */
 export async function* listGatedPods(
   api: ReadApi,
   selections: readonly GatedSelection[],

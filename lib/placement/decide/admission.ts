@@ -1,6 +1,6 @@
 // What the webhook does with a new pod: leave it alone, hold it by the gate, or place it when all of its images are
-// known. Labels and records that the pod brings count only for an earlier call of this admission, and where they agree
-// with today's decision.
+// known. Labels and a record that a new pod already has count only as the work of an earlier call of this admission,
+// and only where they agree with the present decision.
 import { PodAnnotation } from "../../names.ts";
 import type { ImageUse, InspectedImage } from "../../oci/inspection.ts";
 import type { AddedToleration } from "../../vocabulary/taint.ts";
@@ -25,9 +25,9 @@ const NOT_COMPARED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "
 /** What is decided about a new pod, or the template of a queued Job, before memory is asked about its images. */
 export interface PlannedAdmission extends PlannedPod {
   readonly subject: "pod" | "job";
-  /** Those that decide where it may run, or else which of Archway's own taints it tolerates. */
+  /** Images that decide where the pod may run; if that is decided, which of Archway's own taints it tolerates. */
   readonly images: readonly ImageUse[];
-  /** Whether what memory has of them counts. */
+  /** Whether results in memory may be used for these images. */
   readonly mayRecall: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface AdmissionFacts extends PlannedAdmission, Pick<PlacementFacts, "
   readonly mayGate: boolean;
 }
 
-/** The template of a Job gets no tolerations: its images count only where they decide where its pods may run. */
+/** A Job's template gets no tolerations, so its images count only if they decide where its pods may run. */
 export function planAdmission(
   pod: PodView,
   configs: PlacementConfigs,
@@ -73,7 +73,7 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   };
 }
 
-/** The first that applies. */
+/** Decides by the first condition that holds. */
 function decideAdmission(facts: AdmissionFacts, judgement: ImageJudgement | undefined): Admission {
   const { settings, plan } = facts;
   const mayGate = facts.mayGate && facts.subject === "pod";
@@ -105,7 +105,7 @@ function tolerationsOfDecided(
   { pod, settings }: AdmissionFacts,
   judgement: ImageJudgement | undefined,
 ): readonly AddedToleration[] {
-  // Where its images share no architecture, no node is better than another.
+  // If the images share no architecture, no node is better than another: all taints are tolerated.
   const isFinal = judgement?.kind === "shared" && judgement.possibleBundles.length === 0;
   const isKnown = isFinal && judgement.architectures.length > 0;
   return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? judgement.architectures : undefined);

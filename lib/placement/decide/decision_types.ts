@@ -18,7 +18,7 @@ export interface PreferenceOutcome {
 
 export interface Preferences {
   readonly terms: readonly PreferredTerm[];
-  /** The complete new value of the annotation that names them; undefined when there is none. */
+  /** The complete new value of the annotation that names the sources of terms; undefined when there is none. */
   readonly sources: string | undefined;
   readonly outcomes: readonly PreferenceOutcome[];
   /** A config requests preferences for this pod. */
@@ -64,7 +64,7 @@ export type Admission =
     /** An earlier call of the same admission already applied the decision. */
     readonly isRepeated: boolean;
   }
-  /** Without gate or affinity. `GatingStopped`: gating is stopped and not all images are known. */
+  /** Adds neither gate nor affinity. `GatingStopped`: gating is stopped, and the pod is not placed from memory. */
   | WithTolerations & { readonly kind: "pass"; readonly reason: "AuditMode" | "GatingStopped" };
 
 /** How a new pod is admitted, and what follows from it. */
@@ -72,7 +72,7 @@ export type AdmissionVerdict = Admission & {
   readonly isScored: boolean;
   /** The images to inspect in the background. */
   readonly prefetch: readonly ImageUse[];
-  /** Images of pods decided without them: the tolerations are final once the config of each image is read. */
+  /** For a pod decided without its images: those that may be operator bundles, until their configs are read. */
   readonly possibleBundles: readonly string[];
   /** Whether the architectures that the pod itself names are compared with its images. */
   readonly isCompared: boolean;
@@ -117,11 +117,11 @@ export interface ImageFailure {
 
 export type ImageJudgement = {
   readonly outcomes: readonly ImageOutcome[];
-  /** Images that may be operator bundles, by their index alone; empty when the judgement is final. */
+  /** Images that may be operator bundles, since only their index was read; empty when the judgement is final. */
   readonly possibleBundles: readonly string[];
 } & (SharedImages | { readonly kind: "failed"; readonly failed: ImageFailure });
 
-/** Architecture → the lowest variant that images run on there (`v3`); absent = any node. */
+/** Architecture → the lowest variant that the images need there (`v3`); absent = they run on all its nodes. */
 export type LowestVariants = ReadonlyMap<string, string>;
 
 export interface SharedImages {

@@ -12,7 +12,7 @@ export interface PodPlan {
   readonly archwaysRequirement: ArchwaysRequirement | undefined;
 }
 
-/** A decision that needs no image, or the distinct images to inspect: containers, init containers, image volumes. */
+/** A decision that needs no image, or the distinct images of containers and image volumes to inspect. */
 export type InspectionPlan =
   | PodPlan & { readonly kind: "decided"; readonly decision: PlacementDecision }
   | PodPlan & { readonly kind: "inspect"; readonly images: readonly ImageUse[] };
@@ -36,7 +36,7 @@ export interface PlacementFacts {
   /** The used part of the maximum gate age (ms). */
   readonly gateAgeMs: number;
   readonly failedAttempts: number;
-  /** The permanently failed ones among them. After one is confirmed, retrying is useless. */
+  /** How many of these attempts failed permanently. After another permanent failure, retrying is useless. */
   readonly permanentFailures: number;
   /** 0..1: the next attempt's position in the jitter window. */
   readonly jitter: number;

@@ -4,7 +4,7 @@ import type { ImageFailure } from "./decision_types.ts";
 import { clip, failureText } from "./failures.ts";
 
 interface AdviceSubject {
-  /** `host[:port]`; undefined when no request was sent, or no longer known. */
+  /** `host[:port]`; undefined when no request was sent, or when it is no longer known. */
   readonly registry?: string | undefined;
   readonly pullSecrets: readonly string[];
 }

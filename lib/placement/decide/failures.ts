@@ -8,7 +8,7 @@ import type { PodView } from "./pod/pod_view.ts";
 /** A permanent failure is confirmed once, after this long. */
 const CONFIRM_AFTER_MS = 1_000;
 
-/** First and longest wait between attempts after a transient failure: pods follow a recovered registry within 10 s. */
+/** First and longest wait after a transient failure: pods are placed within 10 s after their registry recovers. */
 const BACKOFF_MS = { first: 500, longest: 4_000 } as const;
 
 /** If the next attempt would be too late, a last one is made this long before the deadline (ms). */

@@ -1,9 +1,9 @@
 // When a non-leader removes a gate: no replica leads, and a leader would have released the pod by now.
 
-/** `silenceMs`: the duration of a Lease; `proofMs`: twice the time to acquire an expired one. */
+/** `silenceMs`: the duration of a Lease; `proofMs`: twice the time in which an expired Lease is acquired. */
 export const GATE_ABSENCE_LIMITS = { silenceMs: 6_000, proofMs: 15_000 } as const;
 
-/** How much longer than a leader this replica waits (ms), in case only it cannot see the leader. */
+/** How much longer than a leader this replica waits (ms), in case other replicas can see a leader. */
 const MARGIN_MS = 2_000;
 
 /** Time until a pod of this age is overdue (ms); zero or less when it is. */

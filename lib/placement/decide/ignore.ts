@@ -42,13 +42,13 @@ export function hasSkippedRuntimeClass(pod: PodView, { runtimeClasses }: Placeme
   return entryOf(runtimeClasses, pod.runtimeClassName)?.kind === "skip";
 }
 
-/** Whether its preferred terms are of an earlier call of this admission, by both annotations. */
+/** Whether both annotations say that an earlier call of this admission wrote the pod's preferred terms. */
 function isOwnWork(pod: PodView, { preferences }: PodPlan): boolean {
   return pod.record?.decision === "user-constrained" && preferences.isPresent && preferences.terms.length === 0 &&
     entryOf(pod.annotations, PodAnnotation.preferredSources) === preferences.sources;
 }
 
-/** Rule I4: the nodeSelector names the control plane, with whatever value. */
+/** Rule I4: the nodeSelector names the control plane, with any value. */
 export function hasControlPlaneSelector(pod: PodView): boolean {
   return CONTROL_PLANE_SELECTORS.some((key) => entryOf(pod.nodeSelector, key) !== undefined);
 }

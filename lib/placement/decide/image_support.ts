@@ -28,7 +28,7 @@ export function imageFactsOf(pod: PodView): PodImageFacts {
   };
 }
 
-/** Judges each image of a pod on its own. The others count only for Wasm. */
+/** Judges each image of a pod on its own, with one exception: beside a Wasm image, no native image is emulated. */
 export function supportOfEach(
   pod: PodImageFacts,
   settings: PlacementSettings,
@@ -47,7 +47,7 @@ type ImageSupport =
   | {
     readonly kind: "some";
     readonly architectures: readonly string[];
-    /** More architectures on which the pod's RuntimeClass runs it. */
+    /** More architectures on which the pod's RuntimeClass runs the image. */
     readonly emulated: readonly string[];
     readonly variants: LowestVariants;
   }
@@ -58,9 +58,9 @@ type ImageSupport =
 interface ImageRules extends PodImageFacts {
   /** Architectures on which the pod's RuntimeClass runs an image besides the image's own. */
   readonly emulated: readonly string[];
-  /** Whether the RuntimeClass is for Wasm alone: then a native image beside it constrains the pod. */
+  /** Whether an image of the pod is Wasm. Then the RuntimeClass emulates no native image beside it. */
   readonly isForWasm: boolean;
-  /** Where the RuntimeClass runs Wasm, by its name alone: no setting says what it does. */
+  /** Architectures on which the RuntimeClass runs Wasm, judged by its name; empty if a setting says what it does. */
   readonly wasm: readonly string[];
   readonly imageVolumes: ImageVolumes;
 }
@@ -82,7 +82,7 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
   if (inspection.kind === "failed") return { kind: "failed", failure: inspection.failure };
   const usable = usablePlatforms(inspection.platforms, rules.os);
   const architectures = [...new Set(usable.map((platform) => platform.architecture))].sort();
-  // What is mounted is pulled for the node, whatever runs beside it.
+  // A node pulls an image volume for its own platform, whatever the pod's RuntimeClass emulates.
   const emulated = isVolume ? [] : emulatedOf(inspection.platforms, rules);
   if (architectures.length > 0 || emulated.length > 0) {
     return { kind: "some", architectures, emulated, variants: lowestVariants(usable) };
@@ -94,7 +94,7 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
 }
 
 /**
- * Whether an image volume narrows nothing. With `auto` only an index narrows: a node pulls its own platform (KEP-4639).
+ * Whether an image volume excludes no node. With `auto` only an index may: a node pulls its own platform (KEP-4639).
  */
 function isData(inspection: Inspection, imageVolumes: ImageVolumes): boolean {
   if (inspection.kind === "failed") return inspection.failure.reason === "NotAnImage";
@@ -115,16 +115,14 @@ function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm, wasm 
   return isForWasm ? [] : emulated;
 }
 
-/**
- * The platforms of an image that a pod for this operating system can use. A platform without one is taken for linux.
- */
+/** The platforms of an image that a pod for this operating system can use. A platform without an OS counts as linux. */
 export function usablePlatforms(platforms: readonly Platform[], os: string): readonly Platform[] {
   return platforms.filter((platform) =>
     (platform.os === "" ? "linux" : platform.os) === os && isUsableArchitecture(platform.architecture)
   );
 }
 
-/** The operating system a pod is for: `kubernetes.io/os` where the pod pins it, then `spec.os`, else linux. */
+/** The pod's operating system, by its nodeSelector, `spec.os` or all its required terms, in this order; else linux. */
 export function operatingSystemOf(pod: PodView): string {
   const selected = entryOf(pod.nodeSelector, NODE_OS_LABEL);
   if (selected !== undefined && selected !== "") return selected;

@@ -1,4 +1,4 @@
-// Which images of a pod are inspected, and what of a pod they are judged by.
+// Which images of a pod are inspected, and the fields of a pod by which they are judged.
 import { NODE_OS_LABEL } from "../../names.ts";
 import type { ImageUse } from "../../oci/inspection.ts";
 import type { PlacementSettings } from "./config/settings.ts";
@@ -13,9 +13,7 @@ import type { PodView } from "./pod/pod_view.ts";
  */
 export const MAX_IMAGES = 200;
 
-/**
- * The distinct (image, always) pairs of containers and init containers, and of image volumes unless they are ignored.
- */
+/** The distinct (image, pullsAlways) pairs of containers, init containers and, unless ignored, image volumes. */
 export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
   const wanted: ImageUse[] = [];
   const seen = { plain: new Set<string>(), always: new Set<string>() };
@@ -30,21 +28,19 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
   return wanted;
 }
 
-/** The images of a pod that is decided without them; none with too many, or where its RuntimeClass is skipped. */
+/** The images of a pod that is decided without them. Empty if there are too many or its RuntimeClass is skipped. */
 export function imagesOfDecided(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
   const images = hasSkippedRuntimeClass(pod, settings) ? [] : imagesToInspect(pod, settings);
   return images.length > MAX_IMAGES ? [] : images;
 }
 
-/** Those by which a pod's own constraint is judged; none without one. */
+/** The images with which a pod's own architecture constraint is compared; empty for a pod without a constraint. */
 export function pinnedImages(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
   const isPinned = allowedArchitectures(withoutArchwaysRequirement(pod), []) !== undefined;
   return isPinned ? imagesOfDecided(pod, settings) : [];
 }
 
-/**
- * The pod with only the fields by which its images are judged: a large one is not kept in memory during inspections.
- */
+/** The pod with only the fields by which its images are judged: no large pod stays in memory during inspections. */
 export function reduceToImages(pod: PodView, wanted: readonly ImageUse[]): PodView {
   const images = new Set(wanted.map(({ image }) => image));
   return {

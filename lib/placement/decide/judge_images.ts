@@ -1,4 +1,4 @@
-// From the inspections of a pod's images to the architectures they share, or the failure that they come to.
+// Turns the inspections of a pod's images into the architectures that they share, or into one failure.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { ImageUse, InspectedImage } from "../../oci/inspection.ts";
 import { assertNever } from "../../parsed.ts";
@@ -9,7 +9,7 @@ import type { Evidence, PlannedPod } from "./facts.ts";
 import type { PodView } from "./pod/pod_view.ts";
 import { joinVariants } from "./variants.ts";
 
-/** Any failure fails the whole: the first permanent one, else the first transient one with the longest pause. */
+/** Fails if any image failed: with the first permanent failure, else the first transient one and the longest pause. */
 export function judgeImages(
   pod: PodView,
   settings: PlacementSettings,
@@ -35,7 +35,7 @@ export function judgeImages(
   return { kind: "shared", architectures, variants, findings, outcomes, possibleBundles };
 }
 
-/** Images that narrow the others, by their index alone. An operator bundle narrows nothing. */
+/** Images that exclude architectures and whose config is not read. An operator bundle would exclude none. */
 function imagesThatMayBeBundles(judged: readonly Judged[]): readonly string[] {
   const sets = judged.flatMap(({ inspected, support }) => support.kind === "some" ? [{ inspected, support }] : []);
   const all = new Set(sets.flatMap(({ support }) => support.architectures));

@@ -1,5 +1,5 @@
 // Kueue's Workloads. Kueue chooses a flavor by the affinity of pod templates, so Archway narrows these before quota is
-// reserved. Its admission check holds a Workload until the images are known, and requeues one with a wrong flavor.
+// reserved. Archway's admission check holds a Workload until its images are known, and requeues it on a wrong flavor.
 import { findCondition, isTrue, parseConditions } from "../../vocabulary/condition.ts";
 import { parseTime, renderTime } from "../../vocabulary/time.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
@@ -30,10 +30,10 @@ export interface KueueWorkload {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** Its batch/v1 Job, which keeps the affinity for later Workloads. */
+  /** The name of its batch/v1 Job, whose template keeps the affinity for later Workloads. */
   readonly job: string | undefined;
   readonly podSets: readonly PodSet[];
-  /** Since when it waits for its images; with quota, since the reservation. */
+  /** When it began to wait for its images (epoch ms): its creation or, with quota, the reservation. */
   readonly sinceMs: number;
   /** With quota its templates are immutable, and the check can be answered. */
   readonly hasQuota: boolean;
@@ -103,7 +103,7 @@ export type KueueStep =
   | { readonly kind: "wait"; readonly afterMs: number }
   | {
     readonly kind: "act";
-    /** The narrowing still missing in templates: of the Workload without quota, and of its Job. */
+    /** The narrowing that the Workload's templates still lack; the Job's template needs the same. */
     readonly narrowing: JsonPatch;
     readonly answer: CheckAnswer | undefined;
   };

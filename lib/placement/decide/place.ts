@@ -42,7 +42,7 @@ export function requiredArchitectures(decision: PlacementDecision): readonly str
   return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : undefined;
 }
 
-/** For an architecture constrained by the user: adds only preferences and tolerations of our own taints. */
+/** For a pod whose user constrains the architecture: adds only preferences, and tolerations of our own taints. */
 export function placeUserConstrained(
   pod: PodView,
   { ownTaints }: PlacementSettings,
@@ -53,7 +53,7 @@ export function placeUserConstrained(
   return { kind: "place", required: { kind: "user-constrained" }, preferences, tolerations, ...nothing };
 }
 
-/** The fallback, else no requirement. An earlier requirement is narrowed or kept: contradicting ones match no node. */
+/** Requires the fallback, else nothing new. Never contradicts an earlier requirement, as no node would match. */
 export function giveUp(
   { pod, settings: { toleratedTaints, ownTaints }, plan }: PlannedPod<PodPlan>,
   given: GivenUp,

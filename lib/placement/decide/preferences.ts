@@ -1,5 +1,4 @@
-// The nodeAffinityScoring plugin: a pod's preferred terms, the configs they come from, and the annotation that names
-// these.
+// The nodeAffinityScoring plugin: a pod's preferred terms, and the annotation that names the configs they come from.
 import { PodAnnotation } from "../../names.ts";
 import { preferredArchitectures, prefersArchitecture } from "./pod/constraints.ts";
 import { splitPreferredTerms } from "./pod/archways_terms.ts";
@@ -8,7 +7,7 @@ import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./config/selection.ts";
 import type { PodView } from "./pod/pod_view.ts";
 
-/** `none`: all are the user's; `recorded`: the annotation lists ours; `reinvocation`: it is also rewritten. */
+/** Our terms. `none`: none is ours; `recorded`: the annotation lists them; `reinvocation`: it is also rewritten. */
 export type ArchwaysTerms = "none" | "recorded" | "reinvocation";
 
 const NO_PREFERENCES: Preferences = {

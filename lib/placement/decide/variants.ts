@@ -1,4 +1,4 @@
-// Variants of architectures (arm/v6, amd64/v2 …): the lowest of an image, and its node labels by `variantLabels`.
+// Variants of architectures (arm/v6, amd64/v2 …): the lowest one of an image, and the node labels that stand for it.
 import type { Platform } from "../../oci/inspection.ts";
 import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
 import type { PlacementSettings, VariantLabel } from "./config/settings.ts";
@@ -45,7 +45,7 @@ function hasOpenTerms({ requiredTerms = [] }: PodView, requirement: Architecture
     JSON.stringify(requiredTerms) === JSON.stringify(requiredAddition(requirement).newTerms);
 }
 
-/** For a fixed number of terms: keeps the architectures without a label, else the first one with its label. */
+/** For existing terms, which are not split: keeps architectures without a label, else the first with its label. */
 function narrowToOneTerm({ architectures, variants }: ArchitectureRequirement): ArchitectureRequirement {
   const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
   if (plain.length > 0) return { kind: "in", architectures: plain, variants: [] };

@@ -1,9 +1,9 @@
-// What is WebAssembly: RuntimeClasses by their name, images by their platforms. Pure.
+// Recognizes WebAssembly (Wasm): RuntimeClasses by their name, images by their platforms. Pure.
 import type { Platform } from "../../oci/inspection.ts";
 
 /**
- * The containerd shims of Wasm that are not named after it; RuntimeClasses are named as their handlers:
- * `wasmtime-spin-v2`.
+ * Containerd shims for Wasm whose names do not begin with `wasm` or `wasi`. RuntimeClasses are named like their
+ * handlers: `wasmtime-spin-v2`.
  */
 const WASM_SHIMS: readonly string[] = ["spin", "slight", "wws", "lunatic", "wamr", "runwasi"];
 

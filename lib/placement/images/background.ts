@@ -26,7 +26,7 @@ export class BackgroundRetries {
   }
 }
 
-/** The result of `inspect`; undefined if late, by default after ten seconds. What was read by then stays cached. */
+/** The result of `inspect`; undefined if it takes longer than `limitMs`. Images read by then stay cached. */
 export async function inspectInBackground(
   images: Pick<PodImageInspector, "inspect">,
   request: PodImagesRequest,

@@ -32,7 +32,7 @@ export function openGlobalPullSecret(
 
 interface GlobalPullSecretDeps {
   readonly api: ReadApi;
-  /** Undefined: images are read without. */
+  /** Undefined: images are read without a global pull secret. */
   readonly pullSecret: { readonly namespace: string; readonly name: string } | undefined;
   readonly log: Logger;
 }
@@ -44,7 +44,7 @@ export interface GlobalCredentials {
 
 export const NO_CREDENTIALS: GlobalCredentials = { credentials: [] };
 
-/** None where the secret is absent, forbidden or malformed, since the image may be public. */
+/** Gives no credentials if the secret is absent, forbidden or malformed, since the image may be public. */
 export async function readGlobalPullSecret(
   { api, pullSecret, log }: GlobalPullSecretDeps,
   signal: AbortSignal,

@@ -20,7 +20,7 @@ interface KnownImagesDeps {
 
 export class KnownImages {
   readonly #deps: KnownImagesDeps;
-  /** Of private images, by image and by who pulls it. */
+  /** Readership ids of private images, by image and pull identity. */
   readonly #readershipIds = new LRUCache<string, number>({
     maxSize: CACHE_SHARES.readerships,
     sizeCalculation: (_, key) => weightOfTexts(key),
@@ -30,7 +30,7 @@ export class KnownImages {
     this.#deps = deps;
   }
 
-  /** Undefined if any image is unknown or too old. `always` tags must be newer than `lookupSinceMs` (monotonic). */
+  /** Undefined if any image is unknown, too old or, for `pullsAlways`, older than `lookupSinceMs` (monotonic). */
   recall(images: readonly ImageUse[], identity: PullIdentity, lookupSinceMs = Infinity): KnownPodImages | undefined {
     const known: InspectedImage[] = [];
     let isAging = false;
@@ -47,7 +47,7 @@ export class KnownImages {
     if (readershipId !== undefined) this.#readershipIds.set(keyOf(image, identity), readershipId);
   }
 
-  /** Forgets which identities read what with credentials, after a cluster-wide pull secret changed. */
+  /** Forgets which identities have read private images. Needed when a cluster-wide pull secret changes. */
   forgetPrivate(): void {
     this.#readershipIds.clear();
   }

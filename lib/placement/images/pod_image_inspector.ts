@@ -16,23 +16,23 @@ import type { PullCredentials, PullSecrets } from "./pull_secrets.ts";
 export interface PodImagesRequest {
   readonly identity: PullIdentity;
   readonly images: readonly ImageUse[];
-  /** Images that may be operator bundles: their configs are read, too, to see. */
+  /** Images that may be operator bundles. Their configs are read as well to find out. */
   readonly possibleBundles?: readonly string[];
   readonly priority: InspectionPriority;
-  /** With `always`, only look-ups begun since then may answer (monotonic ms). Default: from now on. */
+  /** For `pullsAlways` images, only look-ups begun since this time may answer (monotonic ms). Default: now. */
   readonly lookupSinceMs?: number | undefined;
-  /** Refresh tags past half of their TTL, which are still used. */
+  /** Whether to look up tags past half of their TTL again, which could still be used. */
   readonly mayRenew?: boolean | undefined;
 }
 
 export interface PodImageInspector {
-  /** One per image of gated, prefetched or checked pods, whose number is unlimited. */
+  /** One permit per image being inspected: any number of pods may be gated, prefetched or checked. */
   readonly permits: FairLimiter;
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /** The same from memory only; undefined when any request or read is needed. */
   recall(request: Omit<PodImagesRequest, "priority" | "mayRenew">): KnownPodImages | undefined;
-  /** In the background. Skips what every pod looks up itself. Dropped when too many images are being inspected. */
+  /** Inspects in the background all but `pullsAlways` images, or none while too many images are being inspected. */
   prefetch(request: PodImagesRequest): void;
 }
 
@@ -76,7 +76,7 @@ export function openPodImageInspector(deps: PodImagesDeps): PodImageInspector {
   return { permits, inspect, recall: (request) => recallImages(deps, request), prefetch };
 }
 
-/** From memory if it has them all, else each by the inspector. */
+/** Answers from memory when it knows all images; else the inspector reads each of them. */
 async function inspectImages(
   deps: PodImagesDeps,
   request: PodImagesRequest,
@@ -119,7 +119,7 @@ function recallImages(
   return possibleBundles.length === 0 ? known.recall(images, identity, lookupSinceMs) : undefined;
 }
 
-/** If credentials are missing, a failure to read an image proves nothing. Otherwise names unusable ones. */
+/** Replaces a failure by `problem` if pull secrets could not be read. Adds unusable ones to `Unauthorized` failures. */
 function withPullProblems(report: InspectionReport, { problem, unusable = [] }: PullCredentials): InspectionReport {
   const { inspection } = report;
   if (inspection.kind !== "failed" || inspection.failure.kind === "transient") return report;

@@ -1,4 +1,4 @@
-// Images without the architectures on which they failed. Only a hint: one that failed on all is unchanged.
+// Takes from images the architectures on which they failed. A failure is only a hint: if none is left, all stay.
 import type { InspectedImage } from "../../oci/inspection.ts";
 import type { PodImageInspector } from "./pod_image_inspector.ts";
 

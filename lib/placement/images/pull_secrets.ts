@@ -22,7 +22,7 @@ export interface PullCredentials {
   readonly credentials: readonly Credential[];
   /** Unusable secrets with the reason, for people: `regcred (not found)`. */
   readonly unusable?: readonly string[] | undefined;
-  /** Why some could not be read now. Without them, a failure to read an image proves nothing. */
+  /** Why some secrets could not be read now. Without them, a failure to read an image proves nothing. */
   readonly problem?: RegistryFailure | undefined;
 }
 
@@ -37,10 +37,10 @@ export interface PullSecretDeps {
 
 /** How long a secret is kept (ms): a burst of pods shares one GET, and a rotation is seen soon. */
 const SECRET_KEPT_MS = 2_000;
-/** Longer for accounts (ms): nearly every pod uses one, and they rarely change. */
+/** How long a ServiceAccount is kept (ms): longer, since nearly every pod uses one and they rarely change. */
 const ACCOUNT_KEPT_MS = 10_000;
 const MAX_ACCOUNTS = 1_000;
-/** Memory limits for tenants' Secrets (bytes): one config, a pod's, all kept ones. */
+/** Memory limits for the credentials of tenants' Secrets (bytes): of one Secret, of one pod, of all kept Secrets. */
 const MAX_CONFIG_BYTES = 128 * 1024;
 const MAX_POD_BYTES = 512 * 1024;
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
@@ -51,7 +51,7 @@ const WILDCARD_COUNTS = 8;
 /** Parallel reads for one pod, so that other pods' requests get their turn. */
 const MAX_PARALLEL_READS = 4;
 const DEFAULT_ACCOUNT = "default";
-/** Permanent statuses, in words. */
+/** Statuses of permanent failures, in words. */
 const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may not read it"], [404, "not found"]]);
 
 function whyFinal(error: unknown): string | undefined {
@@ -67,7 +67,7 @@ type SecretContent =
   }
   | { readonly kind: "unusable"; readonly why: string };
 
-/** Who waits for the read: they set its turn. */
+/** The callers that wait for a read. They determine its turn. */
 type Readers = Pick<RequestContext, "callers" | "signal">;
 
 interface NamedObject {

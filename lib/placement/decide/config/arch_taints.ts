@@ -3,7 +3,7 @@ import { NODE_ARCH_LABEL } from "../../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import type { ArchTaint } from "../../../vocabulary/taint.ts";
 
-/** The taint key that clouds set themselves, equal to the label's. */
+/** The key of the taints that clouds set themselves: the same as the architecture label's. */
 const CLOUD_KEY = NODE_ARCH_LABEL;
 
 const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {

@@ -58,7 +58,7 @@ const NamespaceConfigSchema = z.object({
     priority: z.int().min(0).max(255).default(0),
     /** An invalid selector is kept as `unparsable`: it selects nothing and says why. */
     labelSelector: z.unknown().optional().transform((selector) => parseSelector(selector)),
-    /** Not a field of the MTO; wins over the cluster's. */
+    /** Not a field of the MTO. Wins over the fallback of the cluster config. */
     fallbackArchitecture: z.string().nullish(),
     plugins: PLUGINS,
   }),

@@ -48,7 +48,7 @@ interface PlacementOptions {
   readonly maxGateAge: number;
   readonly warmAdmission: boolean;
   readonly archTaints: "off" | "tolerate" | "manage";
-  /** Tolerated taints besides the managed one; undefined: with `tolerate`, those of clouds. */
+  /** Tolerated taints besides the managed one. Undefined: `gke` with `tolerate`, else none. */
   readonly tolerateArchTaints?: readonly string[] | undefined;
   readonly archTaint: string;
   readonly variantLabels: readonly string[];

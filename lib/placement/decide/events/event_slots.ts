@@ -1,4 +1,4 @@
-// Which of a pod's three event slots an event takes, replacing the earlier one. The outcome is written last.
+// Which of a pod's three event slots an event takes, replacing the slot's last event. The outcome is written last.
 import { EventReason } from "../../../names.ts";
 import { clip } from "../failures.ts";
 
@@ -49,10 +49,10 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
   [EventReason.gateRemovalFailed, 3],
 ]);
 
-/** Alternatives when an event's own slot is taken. Later, "gate added" is the least useful event. */
+/** Alternatives when an event's own slot is taken. By then, "gate added" is the least useful event. */
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
-/** Most important first; events without a slot are dropped. `hasFailedBefore`: only a warning may replace slot 2. */
+/** Expects the most important event first; drops what finds no slot. `hasFailedBefore`: slot 2 is for warnings. */
 export function assignSlots(
   events: readonly PodEvent[],
   { hasFailedBefore }: { readonly hasFailedBefore: boolean },

@@ -52,13 +52,13 @@ export interface LateImages {
   readonly containers: readonly ContainerView[];
 }
 
-/** The containers with a new image after an update, which can change neither their order nor anything else. */
+/** The containers whose image an update has changed. Updates can change neither their order nor anything else. */
 export function exchangedContainers(before: PodView, pod: PodView): readonly ContainerView[] {
   const imageAt = new Map(before.containers.map(({ imagePointer, image }) => [imagePointer, image]));
   return pod.containers.filter(({ imagePointer, image }) => (imageAt.get(imagePointer) ?? image) !== image);
 }
 
-/** The containers needed to judge these: an emulating RuntimeClass runs no native image beside Wasm. */
+/** The containers by which these are judged: beside a Wasm image, a RuntimeClass emulates no native image. */
 export function containersToKnow(
   pod: PodView,
   containers: readonly ContainerView[],
@@ -77,7 +77,7 @@ interface LateFacts extends LateImages {
   readonly images: readonly InspectedImage[];
 }
 
-/** Undefined when all these containers can run on the pod's node, or when unknown. */
+/** Undefined when all these containers can run on the pod's node, or when that is unknown. */
 export function lateImagesEvent(
   pod: PodView,
   { came, containers, settings, nodeArchitecture, images }: LateFacts,

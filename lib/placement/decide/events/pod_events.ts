@@ -179,7 +179,7 @@ function preferenceText({ outcomes, isWanted, isUserStated }: Preferences): stri
   return outcomes.some(isDuplicate) ? undefined : "Set no preferences: the configs name no architecture.";
 }
 
-/** A sentence about configs that added nothing, for their own event; undefined without any. */
+/** A sentence about configs that added no preference, for an event of its own; undefined if there are none. */
 function duplicatesText({ outcomes, isUserStated }: Preferences): string | undefined {
   const duplicates = isUserStated ? [] : outcomes.filter(isDuplicate);
   if (duplicates.length === 0) return undefined;

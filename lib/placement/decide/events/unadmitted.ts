@@ -13,7 +13,7 @@ import type { PodView } from "../pod/pod_view.ts";
 /** Longest time that registering the webhook for a namespace takes (ms). Meanwhile pods are admitted without it. */
 const REGISTRATION_MS = 30_000;
 
-/** Whether the webhook missed a pending pod, bound or not: one without its label, younger than config and selector. */
+/** Whether the webhook missed a pending pod, bound or not: it has no label, but is younger than config and selector. */
 export function isUnadmitted(pod: PodView, configs: PlacementConfigs, settings: PlacementSettings): boolean {
   const { cluster } = configs;
   if (cluster === undefined || cluster.isDeleting || pod.isDeleting || isLabelled(pod) || isMirror(pod)) return false;

@@ -127,7 +127,7 @@ function failureLines(pod: PodView): readonly string[] {
   return [text === undefined ? `${lead}.` : `${lead}: ${text}`];
 }
 
-/** For pods that stopped gating may affect: waiting ones, and those neither gated nor placed. */
+/** Why gating is stopped, for a pod that Archway has neither placed nor released. */
 function gatingLines(pod: PodView, { gatingStopped }: ExplainContext): readonly string[] {
   const isDone = entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.removed;
   return gatingStopped === undefined || isDone ? [] : [`Gating is stopped: ${gatingStopped}`];

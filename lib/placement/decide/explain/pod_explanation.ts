@@ -4,7 +4,7 @@ import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 /** `held`: by other gates; `failing`: it has a node, but a container does not run. */
 export type PodStage = "gated" | "held" | "unschedulable" | "pending" | "scheduled" | "failing";
 
-/** `off`: no cluster config; `audited`: the namespace is in audit mode; `unread`: unreadable. */
+/** `off`: no cluster config; `audited`: the namespace is in audit mode; `unread`: config or namespace unreadable. */
 export type Participation = "selected" | "not-selected" | "audited" | "off" | "unread";
 
 export interface ExplainContext {

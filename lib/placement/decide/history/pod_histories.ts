@@ -2,14 +2,14 @@
 import type { RecentDecision } from "./recent_decisions.ts";
 
 export interface PodHistory {
-  /** Oldest first; never empty. The last one has the pod's name. */
+  /** Oldest first; never empty. The last one has the pod's name, unless only the webhook has seen the pod. */
   readonly entries: readonly [RecentDecision, ...RecentDecision[]];
 }
 
-/** The end of the webhook's name for a pod without one. */
+/** What the webhook appends to the `generateName` of a pod without a name. */
 export const UNNAMED = "…";
 
-/** Newest decision first. A pod unnamed at the webhook begins with the oldest gate of its `generateName`. */
+/** Newest decision first. A pod that had no name at the webhook gets the oldest gate decision of its `generateName`. */
 export function historiesOf(recent: readonly RecentDecision[]): readonly PodHistory[] {
   const histories = new Map<string, [RecentDecision, ...RecentDecision[]]>();
   const unnamed: RecentDecision[] = [];
@@ -25,7 +25,7 @@ export function historiesOf(recent: readonly RecentDecision[]): readonly PodHist
       history.push(entry);
       continue;
     }
-    // A pod that was not held starts a new history: it is another one of this name.
+    // A decision without `gatedMs` starts a new history: it is about another pod of the same name.
     if (history !== undefined) done.push({ entries: history });
     const gate = entry.gatedMs === undefined ? -1 : unnamed.findIndex((candidate) => isGateOf(candidate, entry));
     const [first] = gate < 0 ? [] : unnamed.splice(gate, 1);

@@ -33,7 +33,7 @@ export function architectureRequirement(architectures: readonly string[]): Label
 
 /** Expressions for existing terms, and new terms if there are none. */
 export interface RequiredAddition {
-  /** Appended together to each term without the first one's key, or that may be narrowed. Never empty. */
+  /** Appended together to each term that lacks the key of the first expression, or that may be narrowed. */
   readonly expressions: readonly [LabelRequirement, ...LabelRequirement[]];
   readonly newTerms: readonly Wire<V1NodeSelectorTerm>[];
 }
@@ -60,7 +60,7 @@ export function plainAddition(requirement: LabelRequirement): RequiredAddition {
 interface AffinityChanges {
   readonly required?: RequiredAddition | undefined;
   readonly preferred: readonly PreferredTerm[];
-  /** The architectures that a term may be narrowed from. Default: those of an earlier decision. */
+  /** The architectures of a term that may be narrowed. Default: those that an earlier decision wrote into it. */
   readonly architecturesOf?: ArchwaysRequirement["architecturesOf"] | undefined;
 }
 

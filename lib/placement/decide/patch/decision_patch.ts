@@ -17,7 +17,7 @@ export function decisionPatch(pod: PodView, decision: PlacementDecision): JsonPa
   return changes.length === 0 ? [] : [...identityGuards(pod, changes), ...guards(pod, decision), ...changes];
 }
 
-/** Gate, gate label and an annotation with the reason, for a pod whose full patch the server refused. */
+/** Removes the gate, sets its label, and adds the reason as an annotation: for a pod whose full patch was refused. */
 export function bareReleasePatch(pod: PodView, reason: string): JsonPatch {
   const annotations = new Map([[PodAnnotation.inspectError, clip(reason, 256)]]);
   return reducedPatch(pod, new Map([[PodLabel.gate, GateLabel.removed]]), annotations);

@@ -1,9 +1,9 @@
-// Tolerations of architecture taints (GKE, ACK, archaware, …), for exactly the decided architectures.
+// Tolerations of architecture taints (GKE, ACK, archaware, …): for the decided architectures, or for undecided pods.
 import type { AddedToleration, ArchTaint, Toleration } from "../../../vocabulary/taint.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { PodView } from "../pod/pod_view.ts";
 
-/** For the shared architectures, or all. A pod that already tolerates some was given these on purpose. */
+/** For the shared architectures, or all. If a pod tolerates some already, that is on purpose and nothing is added. */
 export function planUndecidedTolerations(
   pod: PodView,
   taints: readonly ArchTaint[],
@@ -35,7 +35,7 @@ export function planTolerations(
   return added;
 }
 
-/** A toleration's coverage as a text, because tenants may list many. An empty effect means every effect. */
+/** A toleration's coverage as a text, to look it up: tenants may list many. An empty effect means every effect. */
 function coverageOf({ key, operator, value, effect }: Omit<Toleration, "isTemporary">): string {
   return JSON.stringify(operator === "Exists" ? [key, effect] : [key, effect, value]);
 }

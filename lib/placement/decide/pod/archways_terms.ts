@@ -13,7 +13,7 @@ export interface ArchwaysRequirement {
   readonly architecturesOf: (term: JsonObject) => readonly string[] | undefined;
 }
 
-/** Found if a term has the recorded requirement, or all terms divide it. A nodeSelector for it must be absent. */
+/** Found if one term has the recorded requirement or all terms divide it, and no nodeSelector names an architecture. */
 export function archwaysRequirement(pod: PodView): ArchwaysRequirement | undefined {
   const { record, requiredTerms: terms = [] } = pod;
   if (record === undefined || terms.length === 0 || entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return;
@@ -28,7 +28,7 @@ export function archwaysRequirement(pod: PodView): ArchwaysRequirement | undefin
   return isShared ? { record, architecturesOf: (term) => parts.get(term) } : undefined;
 }
 
-/** The pod without an earlier decision's architecture requirement, ignoring a queue's node selector. */
+/** The pod without an earlier decision's architecture requirement, even if a queue has added a nodeSelector since. */
 export function withoutArchwaysRequirement(pod: PodView): PodView {
   if (archwaysRequirement({ ...pod, nodeSelector: undefined }) === undefined) return pod;
   const requiredTerms = pod.requiredTerms?.map((term) => ({
@@ -37,7 +37,7 @@ export function withoutArchwaysRequirement(pod: PodView): PodView {
   return { ...pod, record: undefined, requiredTerms };
 }
 
-/** Splits the preferred terms into Archway's, by the annotation of their sources and their form, and the user's. */
+/** Splits preferred terms into Archway's and the user's. Archway's are in its annotation and have its form. */
 export function splitPreferredTerms(
   pod: PodView,
 ): { readonly own: readonly PreferredTerm[]; readonly users: readonly JsonObject[] } {

@@ -63,7 +63,7 @@ export function allowedArchitectures(pod: PodView, candidates: readonly string[]
   );
 }
 
-/** More architectures than any cluster has. Bounds what a pod's creator may name. */
+/** Most architectures that a pod's creator may name: more than any cluster has. */
 const MAX_NAMED = 16;
 
 /** {@link allowedArchitectures} of the candidates and the architectures that the pod names. */

@@ -164,7 +164,7 @@ function isForAnyGuest(spec: JsonObject, metadata: JsonObject | undefined): bool
     Object.keys(objectAt(spec, "nodeSelector") ?? {}).some((key) => key.startsWith(KubeVirt.guestLabel));
 }
 
-/** Whether such a container holds a disk: its program comes from the launcher's image, and its own image is data. */
+/** Whether a container of such a pod holds a disk: its program is from the launcher's image, its own image is data. */
 function holdsDisk(container: unknown): boolean {
   return listAt(container, "command")?.[0] === KubeVirt.diskProgram;
 }

@@ -30,7 +30,7 @@ export function decisionRecordOf(decision: PlacementDecision): DecisionRecord | 
   }
 }
 
-/** Omits and counts images that do not fit. Omits architectures when too many, as only in a hostile index. */
+/** Omits images that do not fit, and counts them. Then omits the architectures: only a hostile index has so many. */
 export function renderRecord(record: DecisionRecord): string {
   let kept = record.images;
   let text = renderWith(record, kept);
