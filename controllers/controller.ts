@@ -25,7 +25,7 @@ export interface ControllerDeps {
   readonly queueMetrics?: ((name: string) => QueueMetrics) | undefined;
 }
 
-/** For those that place pods or judge their placement. The functions answer from memory. */
+/** For controllers that place pods or judge their placement. The functions answer from memory. */
 export interface PlacementControllerDeps extends ControllerDeps {
   readonly images: PodImageInspector;
   readonly settingsOf: (namespace: string) => PlacementSettings;

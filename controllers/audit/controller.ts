@@ -93,7 +93,7 @@ interface DuePod {
   attempts: number;
 }
 
-/** Pods to report, each once. Kept here, because a started pod leaves the watch of pending ones before its turn. */
+/** Pods to report, each once. They are kept, because a pod that starts before its turn leaves the watch. */
 class DuePods {
   readonly #seen = new LRUCache<string, true>({ max: MAX_REPORTED_PODS });
   readonly #pods = new Map<string, DuePod>();
@@ -184,7 +184,7 @@ async function audit(
 
 export const ALL_NAMESPACES = "";
 
-/** A pod younger than this (ms) may have started unwatched, before a new leader or label. */
+/** A pod younger than this (ms) may have started before a new leader or label, when nothing watched it. */
 const CATCH_UP_MS = 60_000;
 
 /** A namespace's recent pods in any phase that lack the webhook's label. Skips large ones. */

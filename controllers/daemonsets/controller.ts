@@ -33,7 +33,7 @@ interface WatchedDaemonSet {
 const PARALLEL = 2;
 /** Bytes of a DaemonSet besides its template: its key in the queue and its last message. */
 const DAEMON_SET_BYTES = 2_000;
-/** More than fit into a namespace's memory share, since deleted DaemonSets have keys, too. */
+/** More keys than DaemonSets fit into a namespace's memory share, since deleted ones have keys, too. */
 const MAX_KEYS_OF_NAMESPACE = 1_000;
 /** Retry interval while nodes are unknown (ms). */
 const NODES_MS = 1_000;
@@ -66,7 +66,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       if (event === "unfinished") return requeueAfter(retries.afterMs(key));
       retries.clear(key);
       if (event === undefined || reported.get(key) === event.message) return DONE;
-      // If it is gone or was evicted, nothing would remove its message.
+      // If the DaemonSet is gone or was evicted meanwhile, nothing would remove its message.
       if (daemonSets.get(key)?.uid !== daemonSet.uid) return DONE;
       reported.set(key, event.message);
       const object = eventObjectOf(Resource.daemonSets, { ...splitKey(key), uid: daemonSet.uid });

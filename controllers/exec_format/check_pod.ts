@@ -11,7 +11,7 @@ import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatRun } from "./deps.ts";
 import { inspectContainer, reportFailure } from "./report.ts";
 
-/** A slower pod is requeued before its next container (ms), so that others get their turn. */
+/** A pod whose check takes longer (ms) is requeued before its next container, so that others get their turn. */
 const TURN_MS = 2_000;
 const NEXT_TURN_MS = 1_000;
 

@@ -22,13 +22,13 @@ import { orAborted } from "../../lib/clock.ts";
 
 /** Parallel keys: a report is three requests, and the leader must also place pods. */
 const PARALLEL = 4;
-/** Reports within seconds, even after a minute without API server or Lease. */
+/** Short, so that reports follow within seconds even after a minute without API server or Lease. */
 const BACKOFF = { baseMs: 5, capMs: 5_000 } as const;
 
 /** Users can create events for any number of pods. Further pods wait until the kubelet repeats its event. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
 
-/** More than a daemon writes in three minutes. Beyond it, a node's events are deleted unread. */
+/** A node's waiting events beyond this are deleted unread: it is more than a daemon writes in three minutes. */
 export const MAX_EVENTS_OF_NODE = 2_000;
 
 export function openExecFormatController(deps: ExecFormatDeps): Controller {
@@ -68,12 +68,12 @@ function flowOf(key: string): string {
   return kind === "event" ? `node ${from}` : from;
 }
 
-/** A node's backlog has its own limit. Deleting the events beyond it takes a key for each. */
+/** Keys of a node are unlimited: its backlog has a limit, and each event beyond that is deleted by its key. */
 function maxOfFlow(flow: string): number {
   return flow.startsWith("node ") ? Infinity : MAX_KEYS_OF_NAMESPACE;
 }
 
-/** The node of the daemon that wrote it, verified by an admission policy; empty for the MTO's events. */
+/** The node whose daemon wrote the event, verified by an admission policy; empty for the MTO's events. */
 function authorOf({ metadata }: KubeObject): string {
   return metadata.annotations?.[EnoexecAnnotation.node] ?? "";
 }
@@ -94,7 +94,7 @@ function watchEvents(deps: ExecFormatDeps, backlog: EventBacklog, enqueue: (key:
   });
 }
 
-/** Kubelets report refused pulls and crash loops as events; other pods become failed. None is kept. */
+/** Watches the kubelets' events about refused pulls and crash loops, and failed pods. Keeps none of these objects. */
 function watchPods(deps: ExecFormatDeps, enqueue: (key: string) => void): readonly Runnable[] {
   const reported = ["Failed", "BackOff"].map((reason) =>
     new Reflector<string>({

@@ -17,7 +17,7 @@ export interface ExecFormatSettings {
 
 export interface ExecFormatDeps extends PlacementControllerDeps {
   readonly api: KubeApi;
-  /** The images for placement: may exclude architectures on which an image failed. */
+  /** Inspects images as placement does, which may exclude architectures on which an image failed. */
   readonly imagesToPlace: PodImageInspector;
   readonly events: Pick<EventRecorder, "record">;
   readonly metrics: ExecFormatMetrics;

@@ -83,7 +83,7 @@ async function applyDecision(
   }
 }
 
-/** Deletes a handled event. First marks one with an error that something else holds, as it stays readable. */
+/** Deletes a handled event. If something else holds it, it stays readable, so it is first marked with its error. */
 async function finish(run: ExecFormatRun, event: EnoexecEvent, error?: EnoexecError): Promise<ReconcileResult> {
   if (error !== undefined && event.isHeld) await mark(run, event, error);
   if (await remove(run, event.name)) run.metrics.mto_enoexecevents_total.inc();

@@ -134,7 +134,7 @@ async function wouldRequire(
   signal: AbortSignal,
 ): Promise<RepairFacts["wouldRequire"]> {
   const settings = settingsOf(pod.namespace);
-  // The scheduler chose the node; the decision record shows Archway's requirement.
+  // The scheduler chose the node. The decision record stays, because it shows Archway's requirement.
   const anew: PodView = { ...pod, nodeName: "", gates: undefined };
   const plan = planInspection(anew, configsOf(pod.namespace), settings);
   if (plan.kind === "decided") return "unconstrained";

@@ -41,7 +41,7 @@ interface KnownImage {
 }
 
 const INSPECT_MS = 3_000;
-/** The first slot of these events, after placement's. One per container, so that a repeat only increments. */
+/** The first slot of these events, after placement's. Each container has one, where a repeat only counts up. */
 const FIRST_SLOT = 10;
 
 /** Returns whether the pod still exists. Throws ApiError when the label cannot be written. */
@@ -159,7 +159,7 @@ export async function inspectContainer(
   if (inspected?.inspection.kind !== "platforms") return undefined;
   const { digest, platforms } = inspected.inspection;
   const own = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
-  // The pod's other images show the purpose of the RuntimeClass.
+  // The pod's other images show whether its RuntimeClass is for Wasm.
   const known = podImages.recall({ ...wanted, images: imagesToInspect(pod, settings) })?.images ?? [inspected];
   const emulated = emulatedFor(pod, settings, { platforms, images: known });
   return { digest, architectures: [...new Set([...own, ...emulated])].sort() };

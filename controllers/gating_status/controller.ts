@@ -12,7 +12,7 @@ interface GatingStatusDeps extends ConfigConditionsDeps {
 const CHECK_MS = 1_000;
 /** A suspended process has an outdated Lease until the next read, so it first waits this long (ms). */
 const SUSPENSION_GRACE_MS = 5_000;
-/** Reasons only without a leader, when the operator, which otherwise writes conditions, does not run. */
+/** Reasons to write the condition here: without a leader, the operator, which otherwise writes it, does not run. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
 export function openGatingStatus(deps: GatingStatusDeps): Controller {

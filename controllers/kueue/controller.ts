@@ -35,13 +35,13 @@ interface KueueDeps extends PlacementControllerDeps {
   readonly api: KubeApi;
 }
 
-/** More than may wait for registries at a time, so that Workloads with known images always get a worker. */
+/** More Workloads than may wait for registries at a time, so that those with known images always get a worker. */
 const PARALLEL = 64;
-/** Image permits per Workload, at least: eight of one namespace may wait, and 62 in total. */
+/** Fewest image permits per Workload, so that eight of one namespace may wait for registries, and 62 in total. */
 const MIN_WEIGHT = 64;
 /** Shortest wait for images (ms), even when the maximum gate age is used up. */
 const MIN_WAIT_MS = 1_000;
-/** Shortest retry interval for permits (ms). Each retry reads the Workload, so it grows with the wait. */
+/** Shortest retry interval for permits (ms). It grows with the wait, because each retry reads the Workload. */
 const NO_PERMIT_MS = 500;
 /** The key of the check itself; Workloads' keys contain a slash. */
 const CHECK_KEY = "check";
@@ -64,7 +64,7 @@ interface Run extends KueueDeps {
 
 /** A Workload's failures so far, and how this inspection is made. */
 interface WorkloadInspection extends Failures {
-  /** How long it has waited so far. */
+  /** How long the Workload has waited so far (ms). */
   readonly ageMs: () => number;
   readonly limitMs: number;
   readonly images: Pick<PodImageInspector, "inspect">;
@@ -117,7 +117,7 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   }
   const limitMs = Math.min(BACKGROUND_LIMIT_MS, Math.max(MIN_WAIT_MS, leftMs));
   const context = { ...before, ageMs, limitMs, images: permit === undefined ? knownAmong(run.images) : run.images };
-  // One decision per pod set, as for a pod of it.
+  // Decides about each pod set as about one of its pods.
   const decisions = await Promise.all(workload.podSets.map(({ template }) => decideTemplate(run, template, context)));
   const step = decideKueueWorkload({ workload, decisions, flavors: await readFlavors(run, workload) });
   if (step.kind === "wait") {
@@ -144,7 +144,7 @@ function oneMore({ failedAttempts, permanentFailures }: Failures, decisions: rea
   return { failedAttempts: failedAttempts + 1, permanentFailures: permanentFailures + Number(isPermanent) };
 }
 
-/** What memory has of images; nothing where it lacks one. */
+/** Answers from memory alone, and with no image if it lacks one. */
 function knownAmong(images: PodImageInspector): Pick<PodImageInspector, "inspect"> {
   return { inspect: (request) => Promise.resolve(images.recall(request)?.images ?? []) };
 }
@@ -179,7 +179,7 @@ async function readFlavors(
   );
 }
 
-/** Narrows the Job, too: Kueue may recreate the Workload from it, and its pods inherit its affinity. */
+/** Narrows the Job's template: Kueue may recreate the Workload from it, and the pods inherit its affinity. */
 async function narrowJob(run: Run, workload: KueueWorkload, decision: PlacementDecision | undefined): Promise<void> {
   const { api, log, signal } = run;
   const { namespace, job: name } = workload;
@@ -199,7 +199,7 @@ async function narrowJob(run: Run, workload: KueueWorkload, decision: PlacementD
   } catch (error) {
     const failure = classifyWriteFailure(error);
     if (failure === "transient" || failure === "stale") throw error;
-    // The Workload's affinity is enough.
+    // The Job need not be narrowed: the affinity of the Workload is enough.
     log.debug("template of a job not narrowed", { job: `${namespace}/${name}`, failure });
   }
 }
@@ -215,7 +215,7 @@ async function patchWorkload({ api, signal }: Run, target: ResourceTarget, opera
   await api.patch(Resource.kueueWorkloads, target, { body: { kind: "json", operations }, signal });
 }
 
-/** Kueue admits nothing to a ClusterQueue while a check is not Active. */
+/** Sets the check's condition Active, without which Kueue admits nothing to its ClusterQueues. */
 async function activateCheck({ api, clock, signal }: Run): Promise<void> {
   const name = ADMISSION_CHECK;
   const check = await readOptional(api, { type: Resource.kueueChecks, name, signal });

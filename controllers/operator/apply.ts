@@ -85,7 +85,7 @@ async function applyWebhook(run: OperatorRun, { desiredWebhook, webhook }: Opera
 
 const WEBHOOK_WORDS = `MutatingWebhookConfiguration.admissionregistration.k8s.io/${WebhookName.configuration}`;
 
-/** Recreates what cannot be merged (a Service instead of a URL, a stale owner). Meanwhile pods pass ungated. */
+/** Recreates a configuration that cannot be merged (Service for URL, stale owner). Meanwhile pods pass ungated. */
 async function applyOrRecreate(run: OperatorRun, document: KubeObject): Promise<void> {
   const { api, signal } = run;
   const request = { body: { kind: "apply", document }, signal } as const;

@@ -30,7 +30,7 @@ const LEAVE_MS = 8_000;
 /** Time limit for reading whether the installation is being deleted, and retry interval for leaving (ms). */
 const INSTALLATION_READ_MS = 2_000;
 const LEAVE_RETRY_MS = 250;
-/** Failed reads after which it no longer checks whether Archway is being uninstalled. */
+/** Failed reads after which the operator no longer checks whether Archway is being uninstalled. */
 const MAX_UNREAD = 3;
 
 export class Operator {
@@ -133,7 +133,7 @@ async function releaseIfUnused(run: OperatorRun): Promise<void> {
 
 /** One reconcile; returns the longest time until the next (ms). */
 async function reconcileOnce(run: OperatorRun): Promise<number> {
-  // While leaving, Archway only has the rights for it.
+  // While Archway is leaving, it only has the rights to leave.
   if (run.memory.ending !== undefined) return await takeSteps(run, (route) => route);
   // A new leader must not replace secret paths that it has not seen yet.
   if (run.secretPaths?.isKnown() === false) return BACKOFF.baseMs;

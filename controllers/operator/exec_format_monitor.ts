@@ -35,7 +35,7 @@ const UNREAD: MonitorFacts = {
   isForced: false,
 };
 
-/** Reads the monitor. Not in an uninstall, which only has the rights to uninstall. */
+/** Reads the monitor, except in an uninstall, when only the rights to uninstall remain. */
 export async function readMonitor(
   run: OperatorRun,
   config: OperandConfig | undefined,
@@ -130,7 +130,7 @@ async function listEvents({ api, settings: { namespace }, signal }: OperatorRun)
   return [...new Map(events.map((event) => [event.name, event])).values()];
 }
 
-/** Creates or corrects the DaemonSet. Keeps a refusal for the condition, since pods are placed without it. */
+/** Creates or corrects the DaemonSet. Pods are placed without it, so a refusal is only kept for the condition. */
 export async function applyMonitor(run: OperatorRun, config: OperandConfig): Promise<void> {
   const { api, settings: { namespace, execFormatImage: image = "" }, log, clock, memory, signal } = run;
   const document = renderDaemonSet(config, { namespace, image });

@@ -1,5 +1,5 @@
-// Finalizers: keep Archway's account and role until it has left, and its Deployment, by the MTO's finalizer, while
-// daemons write ENoExecEvents. When Archway takes over, it removes the MTO's own finalizers.
+// Finalizers keep Archway's account and role until it has left. The MTO's finalizer keeps Archway's Deployment while
+// daemons write ENoExecEvents. When Archway takes over, it removes the finalizers of the MTO's Deployments.
 import { openDeadline } from "../../lib/clock.ts";
 import { isForbidden, isGoneOrReplaced, isMissingOrForbidden } from "../../lib/k8s/api_error.ts";
 import {
@@ -27,7 +27,7 @@ export async function readInstallation({ api, settings, memory, signal }: Operat
   return state === "withoutFinalizer" && memory.areFinalizersRefused ? "foreign" : state;
 }
 
-/** Whether the namespace is being deleted. Its account and pods follow in no particular order. */
+/** Whether the namespace is being deleted. Archway's account and pods are then deleted in no particular order. */
 export async function isNamespaceEnding({ api, settings, signal }: OperatorRun): Promise<boolean> {
   const { metadata } = await api.get(Resource.namespaces, { name: settings.namespace }, signal);
   return metadata.deletionTimestamp !== undefined;
@@ -82,7 +82,7 @@ export function dropFinalizer(finalizers: readonly string[], finalizer: string):
   return [{ op: "test", path, value: finalizer }, { op: "remove", path }];
 }
 
-/** Applies these as all finalizers that Archway owns, which removes our others. */
+/** Makes these the only finalizers that Archway owns on the object. */
 async function ownFinalizers(
   { api, ...options }: { readonly api: KubeApi } & Pick<PatchOptions, "signal" | "holdBack">,
   type: ResourceType,
@@ -94,7 +94,7 @@ async function ownFinalizers(
   await api.patch(type, target, { body: { kind: "apply", document }, ...options });
 }
 
-/** The state of the Deployment. In an uninstall it is unreadable, and counts as held until released. */
+/** The state of our Deployment. In an uninstall it cannot be read, and counts as held until it is released. */
 export async function readOwnDeployment(
   { api, settings: { namespace }, memory, signal }: OperatorRun,
   installation: InstallationState,
@@ -113,7 +113,7 @@ function ownDeploymentStateOf(deployment: KubeObject | undefined): OwnDeployment
   return isHeld ? "withFinalizer" : "withoutFinalizer";
 }
 
-/** Adds or removes the Deployment's finalizer. Leaves it unchanged without the right. */
+/** Adds or removes the Deployment's finalizer. Without the right to do so, leaves the Deployment unchanged. */
 export async function setDeploymentFinalizer(
   run: OperatorRun,
   wanted: "withFinalizer" | "withoutFinalizer",

@@ -15,7 +15,7 @@ export class OperatorMemory {
   isMonitorRemoved = false;
   /** All ENoExecEvents were deleted, even unhandled ones. */
   isMonitorForced = false;
-  /** The API server refuses our finalizer on our own Deployment, or it has no Deployment. */
+  /** The API server refuses our finalizer on our own Deployment, or there is no such Deployment. */
   isOwnDeploymentRefused = false;
   isOwnDeploymentReleased = false;
   /** The taints were removed before the end, as far as possible. */

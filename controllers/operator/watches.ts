@@ -27,7 +27,7 @@ const OWN: readonly OwnWatch[] = [
     resource: Resource.serviceAccounts,
     name: Installation.serviceAccount,
     parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
-    // Only the start of its deletion matters.
+    // Only the start of the account's deletion matters.
     matters: ({ kind, value }) => kind === "apply" && value !== "",
     watchName: "own account",
   },
@@ -44,13 +44,13 @@ const OF_MONITOR: readonly OwnWatch[] = [
     resource: Resource.deployments,
     name: Installation.deployment,
     parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
-    // Its finalizer is removed when its deletion begins, and added to a new Deployment.
+    // The Deployment's finalizer is removed when its deletion begins, and added to a new Deployment.
     matters: (change) => change.kind === "apply" && change.value !== change.previous,
     watchName: "own deployment",
   },
 ];
 
-/** Calls `onChange` when one of them changes. Includes the exec format error monitor's only if it may exist. */
+/** Calls `onChange` when a watched object changes. Watches the exec format error monitor only if it may exist. */
 export function openOwnWatches(
   { api, clock, log, settings: { namespace, execFormatImage } }: OperatorDeps,
   onChange: () => void,

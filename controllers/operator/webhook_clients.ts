@@ -20,7 +20,7 @@ interface WebhookPathChoice {
   readonly retryMs: number | undefined;
 }
 
-/** Paths stay secret once one is in use: a roll-out of the same version must not reopen plain ones. */
+/** Once a secret path is in use, paths stay secret: a roll-out of the same version must not reopen plain paths. */
 export function chooseWebhookPaths(
   { secretPaths, settings, memory }: Pick<OperatorRun, "secretPaths" | "settings" | "memory">,
   rollout: Rollout,

@@ -111,7 +111,7 @@ function failed(
   return { kind: "failed", why };
 }
 
-/** Undefined when the pod or its gate is gone. Only the pod shows whether it changed or the write succeeded. */
+/** Why a write failed; undefined if pod or gate is gone. Only the pod shows if it changed or the write succeeded. */
 async function examine(
   { api, signal }: Writing,
   pod: PodView,

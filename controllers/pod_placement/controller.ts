@@ -11,7 +11,7 @@
 //    └────────────────────────────────────────────────────────────────▶ judged
 //           all images are known
 //
-// When judged, and at the pod's deadline in any state, it decides and writes. What follows:
+// Once the images are judged, and at the pod's deadline in any stage, a worker decides and writes. What follows:
 //
 //   the gate is removed   released, until the watch shows the pod without its gate
 //   an inspection failed  none, until its retry is due
@@ -47,7 +47,7 @@ const RESERVED_FOR_DEADLINES = 16;
 /** A leader whose watch of gated pods is refused for this long (ms) is impaired. */
 const IMPAIRED_AFTER_MS = 10_000;
 
-/** Wait before reading a pod that is not kept, while others fill the memory (ms). */
+/** Wait before reading a pod that is not in memory, while other pods being read fill the memory (ms). */
 const READ_BUSY_RETRY_MS = 250;
 
 /** Backoff after a failed write. The pod's deadline ends the wait. */
@@ -238,7 +238,7 @@ export class PodPlacement {
     }
   }
 
-  /** Drops the state of a pod without the label, whose end no watch shows. Keeps the state of `uid`. */
+  /** Forgets a pod without the label, since no watch shows its end. Closes its state unless its uid is `uid`. */
   #forgetUnlabelled(key: string, uid?: string): void {
     const pod = this.#unlabelled.get(key);
     if (pod !== undefined && pod.uid !== uid) this.#states.close(pod.uid);

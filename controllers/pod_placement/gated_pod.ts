@@ -1,4 +1,4 @@
-// A gated pod in the leader's memory: whole or, without room, only its name, to be read in its turn.
+// A gated pod in the leader's memory: whole or, for want of room, only its name. Then it is read in its turn.
 import { createHash } from "node:crypto";
 import { RETENTION } from "../../lib/k8s/retention.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -16,7 +16,7 @@ export interface GatedPod extends GatedPodRef {
   readonly whole: PodView | undefined;
 }
 
-/** A pod with our gate; undefined for others and for deleted ones. */
+/** A pod with our gate; undefined for other pods, and for pods that are being deleted. */
 export function parseGatedView(object: KubeObject | undefined): PodView | undefined {
   const pod = parsePod(object);
   return pod !== undefined && isGated(pod) && !pod.isDeleting ? pod : undefined;
@@ -35,7 +35,7 @@ export function gatedPodOf(pod: PodView): GatedPod {
   return { namespace, name, uid, createdMs, imagesHash: hashOfImages(pod), bytes, whole };
 }
 
-/** Changes with the images; its length is fixed. */
+/** A hash of fixed length, which changes with the pod's images. */
 export function hashOfImages({ containers, imageVolumes }: PodView): string {
   const images = [containers, imageVolumes].flat().map(({ image }) => image);
   return createHash("sha256").update(JSON.stringify(images)).digest("base64");
@@ -53,7 +53,7 @@ type PodReading<T> =
   | { readonly kind: "busy" }
   | { readonly kind: "gone" };
 
-/** Bytes of pods in memory besides kept ones: room for ordinary ones of all workers. */
+/** Most bytes of pods that are being read, besides kept pods: room for an ordinary pod of each worker. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
 export class PodReader {

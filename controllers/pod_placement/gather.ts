@@ -1,5 +1,5 @@
 // Gathers the facts about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod, and
-// stops one that is wanted no more.
+// stops an inspection that is no longer wanted.
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import type { ImageUse } from "../../lib/oci/inspection.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
@@ -28,7 +28,7 @@ export function gatherFacts(
     if (state.stage.kind !== "running") inspect(plan.images);
     if (!isJudged(state)) return { kind: "waiting", forMs };
   }
-  // What goes on would hold permits that other pods need, also where the decision cannot be written.
+  // A running inspection would hold permits that other pods need, even if the decision cannot be written.
   if (plan.kind === "decided" || !isJudged(state)) state.stopInspection();
   const facts = {
     pod,

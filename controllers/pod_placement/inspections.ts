@@ -1,6 +1,6 @@
-// Inspects pods' images outside the queue, so that a slow registry occupies no worker. One inspection per pod. Their
-// number is limited, as they take memory. Further pods wait for a permit, which namespaces get in turn, and then return
-// to the queue.
+// Inspects pods' images outside the queue, so that a slow registry occupies no worker. Each pod has one inspection.
+// Their number is limited, because they take memory. Further pods wait for a permit, which namespaces get in turn, and
+// then return to the queue.
 import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_with_bundles.ts";
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/callers.ts";
@@ -22,7 +22,7 @@ export class Inspections {
   readonly #wake: (key: string) => void;
   readonly #running = new Set<Promise<void>>();
 
-  /** Calls `wake` with the key of a pod whose state has the answer, or whose turn has come. Never after a stop. */
+  /** Calls `wake` with a pod's key when its images are judged or its turn has come; never for a stopped inspection. */
   constructor(deps: InspectionDeps, wake: (key: string) => void) {
     this.#deps = deps;
     this.#wake = wake;

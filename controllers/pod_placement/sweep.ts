@@ -35,7 +35,7 @@ export async function sweepRepeatedly(
   }
 }
 
-/** Without resourceVersion: with "0" the API server may ignore the page size and send all pods at once. */
+/** Lists without a resourceVersion: with "0" the API server may ignore the page size and send all pods at once. */
 async function sweep(
   { api }: Pick<PodPlacementDeps, "api">,
   { unadmitted, isWatched, onUnlabelled }: SweepOptions,
@@ -48,7 +48,7 @@ async function sweep(
     const listed = parseGatedView(object);
     const key = keyOf(object);
     if (listed === undefined || isWatched(key, listed)) continue;
-    // The pages are older than the watch, which does not show pods released since.
+    // Pages are older than the watch: a pod that the watch lacks may have been released since.
     const pod = parseGatedView(await readOptional(api, { type: Resource.pods, ...splitKey(key), signal }));
     if (pod !== undefined && !isWatched(key, pod)) onUnlabelled(key, pod);
   }

@@ -1,4 +1,4 @@
-// Whether the API server accepts this replica's patches. Refusals in one namespace may be due to its own policy.
+// Whether the API server accepts this replica's patches. Refusals in one namespace may be due to a policy there.
 import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/api_error.ts";

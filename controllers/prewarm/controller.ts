@@ -31,13 +31,13 @@ const KINDS: readonly ResourceType[] = [
 
 /** Parallel templates: few, because pods go first. Each registry's limits apply as well. */
 const PARALLEL = 4;
-/** Shares of a tag's TTL before the next look-up: the first, plus up to the second as jitter, within the TTL. */
+/** Shares of a tag's TTL until it is looked up again: RENEWABLE_AFTER, and a jitter of at most RENEWED_WITHIN. */
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
 
 /** Bytes of a kept template besides its request, with its key here and in the queue. Usual total: 1 700. */
 const TEMPLATE_BYTES = 1_000;
-/** More than fit into a namespace's memory share, since deleted templates have keys, too. */
+/** More keys than templates fit into a namespace's memory share, since deleted ones have keys, too. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
 
 /** The kept part of a template: its images, and who may pull them. */

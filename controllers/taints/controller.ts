@@ -49,7 +49,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
   const [goal, onWrite] = [makeGoal(deps), reportWrites(deps)];
   const wake = (): void => controller.enqueue(KEY);
   const watches = openTaintWatches({ api, clock, log, rule, onChange: wake });
-  // The config may be gone again before the next reconcile.
+  // Calls goal() to note the presence, because the config may be gone again before the next reconcile.
   deps.onPresence(() => goal() === undefined ? undefined : wake());
   let progress: TaintProgress | undefined;
   const controller = openController({
@@ -92,7 +92,7 @@ function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefin
   };
 }
 
-/** Delays the reconcile after one without writes; writes have their own limiter. */
+/** Keeps a minimum gap after a reconcile without writes. Writes have their own limiter. */
 function withMinimumGap(clock: Clock, reconcile: ControllerOptions["reconcile"]): ControllerOptions["reconcile"] {
   let nextMs = 0;
   return async (key, signal) => {

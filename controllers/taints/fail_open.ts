@@ -1,4 +1,4 @@
-// Removes the taints when no replica leads, by a client that can do nothing else. Else new pods would find no node.
+// Removes the taints when no replica leads, because new pods would find no node. Its client can do nothing else.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type AbsenceLimits, LeaderWatch, type LeaderWatchDeps } from "../../lib/k8s/leader_watch.ts";
@@ -22,7 +22,7 @@ const CHECK_MS = 1_000;
 const ROUND_MS = 30_000;
 const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 
-/** Longer than a Lease's duration (ms): any live replica would have taken it meanwhile. */
+/** Longer than a Lease's duration (ms): any live replica would have taken the Lease meanwhile. */
 const PROOF_MS = 20_000;
 
 /** When taints are removed without a leader, by the setting `taintsFailOpenAfter`. */

@@ -1,4 +1,4 @@
-// Reports the progress: events for phases and skipped nodes, a condition, one log line.
+// Reports the progress of tainting: events for phases and skipped nodes, a condition, one log line.
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { Resource } from "../../lib/k8s/types.ts";

@@ -21,7 +21,7 @@ export function openDrainRounds(
 ): DrainRounds {
   let latest: UpgradeInput | undefined;
   let dueMs = 0;
-  // Counted from the start of a round, so that the next reconcile, a minute later, finds it due.
+  // The time counts from the start of a round, so that the next reconcile, a minute later, finds a round due.
   const begin = (): void => {
     dueMs = clock.monotonicMs() + DRAINS_MS;
   };

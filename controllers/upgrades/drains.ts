@@ -30,7 +30,7 @@ export interface Drains {
   isForbidden(): boolean;
   /** Nodes that were not Ready at the last check, sorted by name. */
   notReady(): readonly NotReadyNode[];
-  /** Call without a running upgrade, when nothing is overdue. */
+  /** Forgets the results of checks. Call it when no upgrade is running. */
   forget(): void;
 }
 

@@ -99,7 +99,7 @@ class Driver {
     this.#options.onWritten(status);
   }
 
-  /** Written separately from the history, which is replaced as a whole, so that neither overwrites the other. */
+  /** Writes the deliveries apart from the history, which is replaced as a whole: neither overwrites the other. */
   async #writeDelivery(delivery: Delivery): Promise<void> {
     const { plan } = this.#options;
     if (plan === undefined) return;
@@ -108,7 +108,7 @@ class Driver {
     this.#deliveries = deliveries;
   }
 
-  /** Refused if the plan has changed since it was read. */
+  /** Patches the plan. The API server refuses that if the plan has changed since it was read. */
   async #patch(change: Readonly<Record<string, unknown>>, subresource?: "status"): Promise<void> {
     const { plan, signal } = this.#options;
     if (plan === undefined) return;
@@ -174,7 +174,7 @@ function stepEvent(
   if (status === "True") return earlier?.status === "True" ? [] : [{ object, type: "Normal", reason: type, message }];
   if (earlier?.message === message && earlier.status === status) return [];
   const isWaiting = (text: string | undefined): boolean => text?.startsWith(`${type} `) === true;
-  // The reason to wait changes with every node. The condition has it; events would be one per node.
+  // The reason to wait changes with every node. The condition shows it; events would be one per node.
   if (isWaiting(message) && earlier?.status === "False" && isWaiting(earlier.message)) return [];
   return [{ object, type: isWaiting(message) ? "Normal" : "Warning", reason: type, message }];
 }

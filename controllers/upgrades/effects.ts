@@ -80,7 +80,7 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, context: ApplyCon
   }
 }
 
-/** Guarded by the decision's resourceVersion: after another client's change, a new decision is made. */
+/** The patch has the decision's resourceVersion: if another client has changed the object, it is decided again. */
 async function patchClusterVersion(
   api: KubeApi,
   { patch, resourceVersion }: Extract<Effect, { readonly kind: "patchClusterVersion" }>,

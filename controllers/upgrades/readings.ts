@@ -88,7 +88,7 @@ const IMAGE_REGISTRY: ResourceType = {
   namespaced: false,
 };
 
-/** One sentence each; empty without the objects. */
+/** Advisories of one sentence each; empty if the cluster lacks the objects. */
 async function readAdvisories(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
   const [registry, images] = await Promise.all([
     readOptional(api, { type: IMAGE_REGISTRY, name: "cluster", signal }),
