@@ -44,7 +44,7 @@ async function review(body: unknown, judge: (write: AdmissionWrite) => Promise<V
   try {
     return validationReview(uid, await judge(write));
   } catch (error) {
-    // A list or read that failed: its own status where it has one, as the MTO answers.
+    // A list or read has failed. Answers with its status, like the MTO, or with 500 if it has none.
     const code = error instanceof ApiError && error.status >= 400 ? error.status : 500;
     const message = `Cannot check ${write.name || "the object"}: ${errorText(error)}. Try again.`;
     return validationReview(uid, { kind: "deny", code, reason: "InternalError", message });
@@ -69,7 +69,7 @@ async function readClusterConfigState({ api, signal }: CheckDeps): Promise<Names
 async function listNamespaceConfigs({ api, signal }: CheckDeps): Promise<readonly ConfigName[]> {
   const found: ConfigName[] = [];
   for await (const { metadata } of listAll(api, Resource.namespaceConfigs, { signal })) {
-    // One that is deleted already holds nothing: a finalizer of somebody else could keep it forever.
+    // A config that is being deleted does not count: the finalizer of another client could keep it forever.
     if (metadata.deletionTimestamp === undefined) {
       found.push({ namespace: metadata.namespace ?? "", name: metadata.name });
     }

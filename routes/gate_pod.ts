@@ -1,5 +1,5 @@
-// The mutating webhook: gates, places or leaves a new pod and a queued Job, from memory alone. It fails open: an
-// internal error never refuses a pod.
+// The mutating webhook: gates, places or leaves alone a new pod, and narrows a queued Job, from memory alone. It fails
+// open: an internal error never refuses a pod.
 import type { KnownPodImages } from "../lib/placement/images/known_images.ts";
 import type { ImageUse } from "../lib/oci/inspection.ts";
 import type { Context } from "hono";
@@ -36,7 +36,7 @@ export interface GatePodDeps {
   /** Starts inspecting in the background. */
   readonly prefetch: (pod: PodView, images: readonly ImageUse[], possibleBundles: readonly string[]) => void;
   readonly mayGate: () => boolean;
-  /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
+  /** Ends when the process has read what verdicts rest on, or after a time limit. Undefined afterwards. */
   readonly startup: () => Promise<void> | undefined;
   readonly mismatches: MismatchChecks;
   readonly liveArchitectures: () => readonly string[] | undefined;
@@ -46,13 +46,13 @@ export interface GatePodDeps {
 
 interface Answer {
   readonly outcome: AdmissionOutcome;
-  /** As text; empty for none. */
+  /** A JSON Patch as text; empty without changes. */
   readonly patch: string;
 }
 
 const UNTOUCHED: Answer = { outcome: "passed", patch: "" };
 
-/** A pod with more containers is not checked: more than any node runs. Each costs about a microsecond. */
+/** A pod with more containers is admitted unchecked: no node runs that many, and each costs about a microsecond. */
 export const MAX_CONTAINERS = 5_000;
 
 function uncheckedWarning(excess: string): string {
@@ -131,7 +131,7 @@ function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
   return UNTOUCHED;
 }
 
-/** Undefined for a request that concerns no pod, or nothing of it that is looked at. */
+/** What the request does to a pod; undefined if it concerns no pod, or changes nothing that Archway checks. */
 function podChangeOf(
   { resource, subresource, operation }: AdmissionRequest,
 ): "created" | LateImages["came"] | undefined {
@@ -157,7 +157,7 @@ function lateImagesOf({ oldObject }: AdmissionRequest, pod: PodView, came: LateI
   return { came, containers: before === undefined ? [] : exchangedContainers(before, pod) };
 }
 
-/** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
+/** Answers for a Job that Kueue queues. If its images are known, its template gets its pods' affinity at once. */
 function answerJob(deps: GatePodDeps, request: AdmissionRequest): Answer {
   const { object, namespace, dryRun } = request;
   const template = podTemplateOf({ metadata: { namespace }, spec: objectAt(object, "spec") });
@@ -165,7 +165,7 @@ function answerJob(deps: GatePodDeps, request: AdmissionRequest): Answer {
   const verdict = judge(deps, planAdmission(template, deps.configsOf(namespace), deps.settingsOf(namespace), "job"));
   if (!dryRun) followUp(deps, template, verdict);
   const operations = verdict.kind === "place" ? narrowTemplate(template, verdict.decision, "/spec/template") : [];
-  // Counted as passed even with a patch: other outcomes count pods, and those of the Job are reviewed when they come.
+  // A Job counts as passed even with a patch: other outcomes count pods, and the Job's pods are reviewed on their own.
   return { outcome: "passed", patch: renderPatch(deps, request, operations) ?? "" };
 }
 

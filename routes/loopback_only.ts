@@ -8,7 +8,7 @@ const Connection = z.object({ remoteAddr: z.object({ hostname: z.string() }) });
 
 const REFUSAL = "Cannot show this page over the network, because it names pods and images: use kubectl port-forward.\n";
 
-/** Answers 403 to any other client, and when the client's address is unknown. */
+/** Answers 403 to a client whose address is unknown or not on the loopback. */
 export function loopbackOnly(): MiddlewareHandler {
   return async (context, next) => {
     const connection = Connection.safeParse(context.env);

@@ -23,7 +23,7 @@ export type AdminPages = Readonly<Record<string, Handler>>;
 interface WebhookDeps {
   readonly gate: GatePodDeps;
   readonly check: CheckDeps;
-  /** The limit of all routes but the pod webhook, which has its own: other reviews cannot crowd it out. */
+  /** The limit of all routes but the pod webhook, which has its own so that other reviews cannot crowd it out. */
   readonly otherLimit: LoadLimit;
 }
 

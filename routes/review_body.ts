@@ -14,7 +14,7 @@ import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { hasDenseStructure } from "../lib/json.ts";
 import { collectBody } from "../lib/oci/http/body.ts";
 
-/** Largest review read (bytes): the API server's own objects end at 3 MiB; old and new object fit. */
+/** Largest review that is read (bytes). The old and new object fit: the API server's objects have at most 3 MiB. */
 export const MAX_BODY_BYTES = 7 * 1024 * 1024;
 
 export interface UnreadableBody {
@@ -26,7 +26,7 @@ export interface UnreadableBody {
 export type ReviewBody =
   /** `bytes`: the size of its text. */
   | { readonly kind: "json"; readonly body: unknown; readonly bytes: number }
-  /** `uid` is that of the request where the API server writes it: at the beginning. */
+  /** `uid`: the request's, read from the beginning, where the API server writes it. */
   | { readonly kind: "dense"; readonly uid: string }
   | { readonly kind: "shed" }
   | UnreadableBody;
@@ -43,7 +43,7 @@ const NAMELESS: UnreadableBody = {
 /** The API server writes the uid of the request within this many bytes: only two short members come before it. */
 const UID_WITHIN_BYTES = 1_024;
 
-/** Reads the body and hands it to `answer`; it counts against the limit until the answer is there. */
+/** Reads the body and hands it to `answer`. The body counts against the limit until the answer is there. */
 export async function withReviewBody(
   context: Context,
   limit: LoadLimit,
@@ -77,7 +77,7 @@ function readDense(bytes: Uint8Array): ReviewBody {
 
 async function readBytes(context: Context): Promise<Uint8Array | UnreadableBody> {
   const declared = context.req.header("content-length");
-  // Reading a stream costs more than the rest of the answer: only where the head does not declare the size.
+  // Reading a stream costs more than the rest of the answer, so only a body of undeclared size is read as a stream.
   if (declared === undefined) return await readCapped(context.req.raw);
   if (Number(declared) <= MAX_BODY_BYTES) return new Uint8Array(await context.req.arrayBuffer());
   await discard(context.req.raw);

@@ -1,4 +1,4 @@
-// The page of upgrades at `/` of their admin listener: the steps of the plan, what is waited for, the pools.
+// The page of upgrades at `/` of their admin listener: the steps of the plan, what the upgrade waits for, the pools.
 import type { Context } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
@@ -15,7 +15,7 @@ import { spaced } from "./dashboard/words.ts";
 
 export interface UpgradePageView {
   readonly nowMs: number;
-  /** `undefined` inside: there is no plan. */
+  /** Observed as `undefined` when there is no plan. */
   readonly plan: Observation<UpgradeConfig | undefined>;
   readonly pools: Observation<readonly MachineConfigPool[]>;
 }

@@ -1,4 +1,4 @@
-// What was decided: the latest pods, a line each, and how many decisions of which kind.
+// The latest pods with what was decided about them, a line each, and the number of decisions of each kind.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
@@ -116,7 +116,7 @@ export function Age({ atMs, nowMs }: { atMs: number; nowMs: number }): JSX.Eleme
   return <time datetime={at} title={at}>{ageMs < 1_000 ? "now" : renderDuration(ageMs)}</time>;
 }
 
-/** How many decisions of which kind: a bar, and the same as a list for screen readers. */
+/** The number of decisions of each kind: a bar, and the same as a list for screen readers. */
 export function KindsPanel({ totals }: { totals: DecisionsSnapshot["totals"] }): JSX.Element {
   const sum = DECISION_KINDS.reduce((total, kind) => total + totals[kind], 0);
   const kinds = DECISION_KINDS.filter((kind) => totals[kind] > 0);

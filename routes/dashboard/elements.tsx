@@ -2,7 +2,7 @@
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 
-/** A panel under its heading, with a word on its order or extent; an empty note is left out. */
+/** A panel under its heading, with a note on its order or extent; an empty note is left out. */
 export function Panel(
   { id, title, note, children }: PropsWithChildren<{ id: string; title: string; note: string }>,
 ): JSX.Element {
@@ -59,7 +59,7 @@ export function NoValue({ says }: { says: string }): JSX.Element {
   );
 }
 
-/** Thousands apart, in one way whatever the machine's locale. */
+/** Separates thousands, in the same way for every locale of the machine. */
 export function renderCount(count: number): string {
   return count.toLocaleString("en-US");
 }

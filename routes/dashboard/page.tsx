@@ -67,14 +67,14 @@ export function livePage(
   };
 }
 
-/** Server-sent events with a text each time it has changed; they end when the client leaves. */
+/** A stream of server-sent events: sends the rendered text whenever it has changed, until the client leaves. */
 function changesOf(render: () => Promise<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let timer: ReturnType<typeof setInterval> | undefined;
   let last = "";
   return new ReadableStream({
     start: (stream) => {
-      // The listener ends connections after some seconds: the browser asks again at once.
+      // The listener ends connections after some seconds. This tells the browser to connect again at once.
       stream.enqueue(encoder.encode("retry: 100\n\n"));
       timer = setInterval(() => {
         if ((stream.desiredSize ?? 0) <= 0) return;

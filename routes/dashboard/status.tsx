@@ -23,7 +23,7 @@ const PRESENCE: Readonly<Record<ConfigPresence, string>> = {
   present: "present",
 };
 
-/** Whether new pods are gated here, with the configuration and the leader that this hangs on. */
+/** Whether new pods are gated here, with the configuration and the leader that this depends on. */
 export function Status({ view }: { view: DashboardView }): JSX.Element {
   const { gating, config, lease } = view;
   const isGating = gating.kind === "gating";
@@ -95,7 +95,7 @@ function Tile({ label, value, note }: { label: string; value: string; note: stri
   );
 }
 
-/** How long pods were gated: the middle, the slow end, and a bar each, on a logarithmic scale from 1 ms to a minute. */
+/** How long pods were gated: median, 95th percentile, and a bar per pod on a logarithmic scale up to a minute. */
 function GateTimes({ recent }: { recent: readonly RecentDecision[] }): JSX.Element {
   const times = recent.filter(({ kind }) => kind !== "gate" && kind !== "retry")
     .flatMap(({ gatedMs }) => (gatedMs === undefined ? [] : [gatedMs]));

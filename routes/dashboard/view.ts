@@ -32,7 +32,7 @@ export interface GatedView {
   readonly pods: readonly GatedSince[];
 }
 
-/** One registry that got requests lately; the class of its latest failure alone. */
+/** A registry that got requests lately, with only the reason of its latest failure. */
 export type RegistryView = Pick<HostState, "host" | "circuit" | "remaining"> & {
   readonly lastFailure?: Pick<NonNullable<HostState["lastFailure"]>, "reason">;
 };
