@@ -1,4 +1,4 @@
-// The images that a cluster has recorded as lacking an architecture which they claim, for commands of a person.
+// Reads the images that a cluster has recorded as failing on an architecture that they claim.
 import { type FailedImage, parseFailedImage } from "../../exec_format/decide/failed_image.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { listAll } from "../../k8s/lists.ts";
@@ -6,16 +6,16 @@ import { Resource } from "../../k8s/types.ts";
 import { EnoexecLabel } from "../../names.ts";
 import { isForbidden, isNotFound } from "../../k8s/api_error.ts";
 
-/** Where Archway is installed unless its manifests are moved; not needed by users who may list all namespaces. */
+/** The namespace in Archway's manifests. It alone is read if not all namespaces may be listed. */
 const USUAL_NAMESPACE = "archway-system";
 
 export interface FailedImageList {
   readonly images: readonly FailedImage[];
-  /** Whether they may not be listed, so that they are not known. */
+  /** Whether the records may not be listed. Then the images are unknown. */
   readonly isForbidden: boolean;
 }
 
-/** Reads the records; there are none where the cluster does not have the kind. */
+/** Reads the records; there are none if the cluster does not have their kind. */
 export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promise<FailedImageList> {
   for (const within of [{}, { namespace: USUAL_NAMESPACE }]) {
     try {

@@ -16,7 +16,7 @@ import { supportOf } from "../decide/support.ts";
 import type { FailedImageList } from "./read_failed_images.ts";
 import { isForbidden } from "../../k8s/api_error.ts";
 
-/** Images inspected at a time; the limits of each registry apply besides. */
+/** Images inspected at a time. The limits of each registry apply as well. */
 const PARALLEL = 16;
 /** Attempts for an image: a complete report is worth a longer wait than a partial one. */
 const MAX_ATTEMPTS = 3;
@@ -24,7 +24,7 @@ const TRIED_AGAIN: readonly FailureReason[] = ["RateLimited", "ServerError"];
 const PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 60_000;
 
-/** CronJobs before Jobs: a Job that a CronJob has made is counted with it. */
+/** CronJobs come before Jobs, because a Job that a CronJob has made is counted with the CronJob. */
 const TEMPLATES: readonly ResourceType[] = [
   Resource.deployments,
   Resource.statefulSets,
@@ -40,9 +40,7 @@ interface Found<W> {
   readonly isComplete: boolean;
 }
 
-/**
- * Reads the workloads of one namespace or of all. Throws what the API server says, unless it forbids one of the kinds.
- */
+/** Reads the workloads of one namespace or of all. Throws API errors, except that forbidden kinds count as unread. */
 async function readWorkloads(
   api: ReadApi,
   { namespace, signal, limits, candidates }: Pick<SupportOptions, "namespace" | "signal" | "limits" | "candidates">,
@@ -66,7 +64,7 @@ interface InspectDeps {
   readonly images: Pick<PodImageInspector, "inspect">;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Images at a time; absent: as many as for a report. */
+  /** Images inspected at a time; absent: {@link PARALLEL}. */
   readonly parallel?: number | undefined;
   readonly onProgress?: ((text: string) => void) | undefined;
 }
@@ -80,7 +78,7 @@ interface SharedScope {
 
 /** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */
 async function inspectWorkloads(workloads: readonly Workload[], deps: InspectDeps): Promise<Inspections> {
-  // One map for each identity: names of pull secrets may be long, and are not repeated for each image.
+  // One map for each identity, so that the names of its pull secrets, which may be long, are not kept per image.
   const byIdentity = new Map<string, SharedScope>();
   const byWorkload = new Map<Workload, SharedScope["found"]>();
   for (const workload of workloads) {
@@ -132,13 +130,13 @@ export interface SupportOptions extends InspectDeps {
   readonly namespace?: string | undefined;
   /** The architectures that are asked about; absent: {@link KNOWN_ARCHITECTURES}. */
   readonly candidates?: readonly string[] | undefined;
-  /** Reads where images have failed; absent: that is not considered. */
+  /** Reads on which architectures images have failed; absent: such failures are not considered. */
   readonly readFailedImages?: ((signal: AbortSignal) => Promise<FailedImageList>) | undefined;
   readonly limits?: InventoryLimits | undefined;
   readonly settings: PlacementSettings;
 }
 
-/** Reads the workloads and inspects their images. Throws the API server's error, unless it forbids one of the kinds. */
+/** Reads the workloads and inspects their images. Throws API errors, except that forbidden kinds count as unread. */
 export async function readSupport(options: SupportOptions): Promise<Found<WorkloadSupport>> {
   const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
   const { workloads, unread, isComplete } = await readWorkloads(api, { namespace, signal, limits, candidates });

@@ -1,4 +1,4 @@
-// The report of a cluster: its images, its workloads, how many run on each architecture, and what blocks one of them.
+// The report of a cluster: its images, its workloads, how many run on each architecture, and what blocks the others.
 import { blockersOf } from "./support.ts";
 import type { Blocker, ImageSupport, WorkloadName, WorkloadSupport } from "./types.ts";
 
@@ -10,7 +10,7 @@ export interface ArchitectureTotals {
   readonly architecture: string;
   readonly runs: number;
   readonly blocked: number;
-  /** Nothing is known to block them, and not all of their images could be inspected. */
+  /** Workloads that nothing is known to block, but not all of whose images could be inspected. */
   readonly unknown: number;
 }
 

@@ -15,14 +15,14 @@ export interface InventoryLimits {
   readonly workloads?: number;
   /** Distinct images of all workloads together: each costs a registry a request or two. Absent: any number. */
   readonly images?: number;
-  /** Of all workloads, with 1 KiB beside its text for an image: tenants decide how large templates are. */
+  /** Bytes of all workloads, each image with 1 KiB besides its name: tenants decide how large templates are. */
   readonly bytes: number;
 }
 
 /** Enough for 100 000 workloads of two images each. */
 const LIMITS: InventoryLimits = { bytes: 256 * 2 ** 20 };
 
-/** What a report holds of an image of a workload besides its text: the inspection and what follows from it. */
+/** Bytes that a report holds of a workload's image besides its name: the inspection and what follows from it. */
 const IMAGE_BYTES = 1_024;
 
 /** Longest valid kind or name of an owner: nothing checks the owners that a pod names, and reports repeat them. */
@@ -38,7 +38,7 @@ export class Inventory {
   #bytes = 0;
   #isComplete = true;
 
-  /** `candidates` are the architectures that count. */
+  /** `candidates`: the architectures that the report is about. */
   constructor(limits: InventoryLimits = LIMITS, candidates: readonly string[] = KNOWN_ARCHITECTURES) {
     this.#limits = limits;
     this.#candidates = candidates;

@@ -1,18 +1,18 @@
-// What a migrated cluster reports: the workloads that run on one architecture only, and cannot use nodes of another.
+// What a migrated cluster reports: the workloads that run on one architecture only, and what is not known.
 import { nameSome } from "../../vocabulary/condition.ts";
 import { singleArchitectureWorkloads } from "./support.ts";
 import { workloadNameOf, type WorkloadSupport } from "./types.ts";
 
-/** Most names in a sentence: it is part of a condition. */
+/** Most names in a sentence, because sentences are part of a condition. */
 const NAMES_SHOWN = 5;
 
 interface LeftOut {
   readonly unread: readonly string[];
-  /** False when the cluster has more than is read. */
+  /** False when the cluster has more workloads than are read. */
   readonly isComplete: boolean;
 }
 
-/** One sentence an architecture, then what is not known; none when every workload is known to run on several. */
+/** One sentence per architecture, then those about what is unknown; none if all are known to run on several. */
 export function adviseAfterMigration(
   workloads: readonly WorkloadSupport[],
   { unread, isComplete }: LeftOut,

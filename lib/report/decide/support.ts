@@ -1,5 +1,4 @@
-// From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the
-// others.
+// Turns the inspections of a workload's images into the architectures on which it runs, and the blockers of others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { InspectedImage } from "../../oci/inspection.ts";
 import { notInspected } from "../../placement/decide/judge_images.ts";
@@ -42,7 +41,7 @@ export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupp
   };
 }
 
-/** In the order of its images; empty when it runs there. A workload whose blockers are all `unknown` may run there. */
+/** The workload's blockers: its constraint, then its images in order. If all are `unknown`, it may run there. */
 export function blockersOf({ images, constrainedTo }: WorkloadSupport, architecture: string): readonly Blocker[] {
   const own: readonly Blocker[] = constrainedTo === undefined || constrainedTo.includes(architecture)
     ? []

@@ -1,4 +1,4 @@
-// The types of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
+// The types of a report about a cluster: workloads, the architectures of their images, and what blocks a workload.
 import type { RegistryFailure } from "../../oci/errors.ts";
 import type { PullIdentity } from "../../vocabulary/pull_identity.ts";
 
@@ -25,7 +25,7 @@ export interface TemplateFacts {
 export interface Workload extends WorkloadName, TemplateFacts {
   /** Distinct images: those of the template, then those that only its running pods have. */
   readonly images: readonly string[];
-  /** Those of them that are mounted as volumes and run in no container. */
+  /** The images that are mounted as volumes and run in no container. */
   readonly volumes: readonly string[];
 }
 
@@ -33,16 +33,16 @@ export interface ImageSupport {
   readonly image: string;
   /** Empty when it could not be inspected. */
   readonly digest: string;
-  /** The image's architectures for the operating system of the workload; all candidates for data that runs anywhere. */
+  /** The image's architectures for the workload's operating system and RuntimeClass; all for mere data. */
   readonly architectures: readonly string[];
-  /** Those on which its program was seen to fail although the image names them. */
+  /** Architectures that the image names, but on which its program was seen to fail. */
   readonly failedOn: readonly string[];
   readonly failure?: Pick<RegistryFailure, "kind" | "reason" | "message"> | undefined;
 }
 
 export interface WorkloadSupport extends WorkloadName, Pick<TemplateFacts, "constrainedTo"> {
   readonly images: readonly ImageSupport[];
-  /** Where it runs, of the candidates or of those that it names. An image that could not be inspected excludes none. */
+  /** The candidates, or architectures of its constraint, on which it runs. An uninspected image excludes none. */
   readonly architectures: readonly string[];
   readonly isKnown: boolean;
 }
