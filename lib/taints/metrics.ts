@@ -1,7 +1,7 @@
 // The metrics of architecture taints.
 import type { GaugeTable, MetricsOf, MetricTable } from "../metrics.ts";
 
-/** What was written for architecture taints; `failOpen`: taken off a node by a replica that does not lead. */
+/** What was written for architecture taints; `failOpen`: a replica that does not lead removed a node's taint. */
 export const TAINT_WRITES = ["tolerate", "taint", "untaint", "failOpen"] as const;
 
 const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;

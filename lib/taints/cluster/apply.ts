@@ -12,11 +12,11 @@ const SHOWN_MS = 5_000;
 const STALE_MS = 500;
 const FAILED_MS = 10_000;
 
-/** Objects that are held, and refusals that are kept: far more than are written in ten seconds, or reports name. */
+/** Limit of held objects and of kept refusals: far more than are written in ten seconds, or named in a report. */
 const MAX_KEPT = 1_000;
 
 export interface Holds {
-  /** `version`: the current resourceVersion. An object that has changed since its write is no longer held. */
+  /** `version`: the current resourceVersion. A change of it ends the hold early, unless the write failed. */
   isBackedOff(key: string, version?: string): boolean;
   /** Holds an object from the start of its write until the outcome is noted. */
   begin(key: string): void;

@@ -1,4 +1,4 @@
-// What the taints depend on, watched and trimmed: of all pods only those that lack a toleration are kept.
+// Watches what the taints depend on. Pods are trimmed, and kept only if they lack a toleration or may come to lack it.
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { RETENTION } from "../../k8s/retention.ts";
@@ -20,13 +20,13 @@ interface TaintWatchesDeps extends ReflectorDeps {
 
 export interface TaintWatches {
   run(signal: AbortSignal): Promise<void>;
-  /** The survey of now; undefined until everything was listed once. */
+  /** The current survey; undefined until nodes, DaemonSets and pods were all listed once. */
   survey(): TaintSurvey | undefined;
 }
 
 export const UNFINISHED_PODS = "status.phase!=Succeeded,status.phase!=Failed";
 
-/** Of DaemonSets beyond their share only the name is kept: they delay no taint, and are reported. */
+/** Only the key is kept of a DaemonSet beyond the limits: it delays no taint, and is reported. */
 export const DAEMON_SET_RETENTION: Retention<TaintDaemonSet> = {
   ...RETENTION.taintDaemonSets,
   weightOf: (daemonSet) => daemonSet.kind === "judged" ? daemonSet.weight : 0,
@@ -39,7 +39,7 @@ export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
   const all = [nodes, daemonSets, pods];
   return {
     run: async (signal) => {
-      // Nodes come first: without them it is not known which pods lack a toleration, and all would be kept.
+      // Nodes come first: without them it is not known which pods lack a toleration, and all pods would be kept.
       const following = [nodes, daemonSets].map((watch) => watch.run(signal));
       await nodes.synced(signal).catch(() => undefined);
       await Promise.all([...following, ...signal.aborted ? [] : [pods.run(signal)]]);
@@ -95,7 +95,7 @@ function parseLacking(
   const own = node === undefined ? [] : [node.node.reportedArchitecture];
   const architectures = dependsOnNodes(pod) ? architecturesOf(nodes) : [];
   const kept = (): TaintPod => trimmed(pod, { rule, architectures: [...architectures, ...own] });
-  // A node that is left alone now may get its taint later.
+  // The pod is kept: a node that has no taint of ours now may get one later.
   if (pod.runsOn.kind === "node" && (node === undefined || !isManaged(node))) return kept();
   const architectureOf = (name: string): string | undefined => nodes.get(name)?.node.reportedArchitecture;
   const need = needOf(pod, { rule, architectures, architectureOf });

@@ -131,7 +131,7 @@ export async function liftTaints(
   return { lifted, left };
 }
 
-/** Keeps views only: a Node has some ten kilobytes, most of them its list of images. */
+/** Keeps only what was parsed: a Node has some ten kilobytes, most of them its list of images. */
 async function listTainted({ api, key }: LiftDeps, signal: AbortSignal): Promise<readonly TaintNode[]> {
   const found = new Map<string, TaintNode>();
   for await (const object of listAll(api, Resource.nodes, { signal })) {

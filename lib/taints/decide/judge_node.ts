@@ -22,7 +22,7 @@ export type NodeJudgement =
 
 const TAINTS = "/spec/taints";
 
-/** Once its patch is applied, the judgement on the node is `keep`. */
+/** Once the operations of a `patch` are applied, the next judgement on the node is `keep`. */
 export function judgeNode(node: TaintNode, rule: ArchTaint): NodeJudgement {
   if (node.isDeleting) return { kind: "unknown" };
   if (isOptedOut(node)) return { kind: "optedOut", operations: untaintPatch(node, rule.key) };
@@ -80,7 +80,7 @@ function repairOf(own: readonly JsonObject[], reported: string): TaintRepair {
   return textAt(first, "value") === reported ? "effect" : "value";
 }
 
-/** Keeps the right taint of ours, else corrects the first, and removes the others. */
+/** Keeps our right taint, or corrects our first one if none is right, and removes our other taints. */
 function changes(
   node: TaintNode,
   { own, right }: { readonly own: readonly OwnTaint[]; readonly right: OwnTaint | undefined },
@@ -99,7 +99,7 @@ function changes(
   return [...replaced, ...removals];
 }
 
-/** Tests that node and taints are those that were read. An absent list cannot be tested, so the version is. */
+/** Tests that the node and its taints are as they were read. For an absent list it tests the resource version. */
 function guards(node: TaintNode): JsonPatch {
   const unchanged: PatchOperation = node.taints === undefined
     ? { op: "test", path: "/metadata/resourceVersion", value: node.resourceVersion }

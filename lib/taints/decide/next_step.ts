@@ -1,11 +1,11 @@
-// The next step towards nodes that carry their taint, decided from the state of the cluster alone: a replica that takes
-// over in the middle goes on where the last leader stopped.
+// The next step towards nodes that carry their taint, decided from the state of the cluster alone, so that a new leader
+// goes on where the last one stopped.
 //
 //   Tolerating ─▶ Waiting ─▶ Tainting (one node) ─▶ … ─▶ Done
 //        ▲  pods lack    ▲ a write has yet to show │
 //        └───────────────┴──── Paused ◀────────────┘  a pod that lacks a toleration finds no node
 //
-//   Lifting: one node after the other. Pods that find no node get their tolerations while every node left is held.
+//   Lifting: one node after the other. While all nodes left are held, pods that find no node get tolerations.
 import type { JsonPatch } from "../../k8s/patch.ts";
 import { isManaged, type JudgedNode, shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import { untaintPatch } from "./judge_node.ts";
@@ -21,7 +21,7 @@ export type TaintStep =
   | { readonly kind: "tolerate"; readonly needs: readonly PodNeed[] }
   | { readonly kind: "taint" } & NodeWrite
   | { readonly kind: "untaint" } & NodeWrite
-  /** Nothing can be written until these pods and templates tolerate; without any, until the last write shows. */
+  /** Waits until these pods and DaemonSets tolerate the taint; if none, until the watch shows the last write. */
   | { readonly kind: "wait"; readonly pods: readonly PodNeed[]; readonly daemonSets: readonly string[] }
   | { readonly kind: "paused"; readonly pods: readonly PodNeed[] }
   | { readonly kind: "done" };
@@ -34,7 +34,7 @@ export interface StepOptions {
   readonly isBackedOff: (key: string, version?: string) => boolean;
 }
 
-/** Pods of one step, for which the rate limit takes about a second. */
+/** Most pods that one step writes: the rate limit allows them within about a second. */
 const PODS_A_STEP = 10;
 
 export function nextStep(survey: TaintSurvey, options: StepOptions): TaintStep {
@@ -61,7 +61,7 @@ export function nodeKey(name: string): string {
 
 function nextLift({ nodes, needs, rule }: TaintSurvey, { isBackedOff }: StepOptions): TaintStep {
   const tainted = nodes.filter(({ isTainted }) => isTainted);
-  // Nodes first: users can create pods that find no node faster than such pods can be written.
+  // Nodes come first: users can create pods that find no node faster than those get their tolerations.
   const next = tainted.find(({ node }) => !isBackedOff(nodeKey(node.name), node.resourceVersion));
   if (next !== undefined) return { kind: "untaint", ...writeOf(next.node, untaintPatch(next.node, rule.key)) };
   const shutOut = tainted.length === 0 ? [] : needs.filter(({ pod }) => pod.isShutOut && !isBackedOff(pod.key));

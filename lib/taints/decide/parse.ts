@@ -10,7 +10,7 @@ import { parseRecord } from "../../placement/decide/pod/record.ts";
 import { covers } from "./tolerations.ts";
 import type { RunsOn, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
 
-/** Characters of a DaemonSet's tolerations, selector and affinity: 1 500 names of nodes. Users can write 1.4 MB. */
+/** Most characters of a DaemonSet's tolerations, selector and affinity: 1 500 node names. Users can write 1.4 MB. */
 const MAX_PLACING_LENGTH = 64 * 1024;
 /** Labels and terms by which a DaemonSet selects nodes: each may be checked for every node. */
 const MAX_CHECKS = 64;
@@ -84,12 +84,12 @@ function parseRunsOn({ metadata }: KubeObject, node: string): RunsOn {
   if (node !== "") return { kind: "node", node };
   const record = parseRecord(entryOf(metadata.annotations, PodAnnotation.decision));
   if (record === undefined || !DECIDED.includes(record.decision)) return { kind: "any" };
-  // The pod's owner can write the annotation: a toleration that the API server refuses would be tried forever.
+  // The pod's owner can write the annotation: tolerations for unusable names would be refused, and tried forever.
   const architectures = [...new Set(record.architectures)].filter(isUsableArchitecture).slice(0, MAX_ARCHITECTURES);
   return { kind: "decided", architectures };
 }
 
-/** The scheduler names no key of a taint since Kubernetes 1.35: `node(s) had untolerated taint(s)`. */
+/** Any taint counts: since Kubernetes 1.35 the scheduler names no key (`node(s) had untolerated taint(s)`). */
 function isShutOut(condition: unknown): boolean {
   return textAt(condition, "type") === "PodScheduled" && textAt(condition, "status") === "False" &&
     textAt(condition, "reason") === "Unschedulable" && textAt(condition, "message").includes("untolerated taint");

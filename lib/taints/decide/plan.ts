@@ -8,7 +8,7 @@ import { ApiError, classifyWriteFailure } from "../../k8s/api_error.ts";
 export interface TaintPlan {
   readonly taint: ArchTaint;
   readonly nodes: readonly NodeAction[];
-  /** Pods that lack the toleration of a node they run, or may run, on. They get it before nodes are tainted. */
+  /** Pods that lack the toleration of a node on which they run or may run. They get it before nodes are tainted. */
   readonly pods: readonly PodAcceptance[];
   /** DaemonSets that would get no pods on these nodes: users must change their templates first. */
   readonly daemonSets: readonly ShutOutDaemonSet[];
@@ -23,18 +23,16 @@ interface NodeAction {
 
 /** Whether the API server accepts the tolerations from the user of the command, in a dry run. */
 export interface Trial {
-  /**
-   * `no`: it, or a policy or webhook of the cluster, refuses them; `unknown`: not tried, or the answer does not say.
-   */
+  /** `no`: the API server, a policy or a webhook refuses them; `unknown`: not tried, or the answer does not say. */
   readonly accepts: "yes" | "no" | "unknown";
   readonly reason: string;
 }
 
 export interface PodAcceptance extends Trial {
   readonly pod: string;
-  /** Empty while it is pending. */
+  /** Empty while the pod is pending. */
   readonly node: string;
-  /** The taints whose toleration it lacks: `supported-arch=arm64:NoSchedule`. */
+  /** The taints whose toleration the pod lacks: `supported-arch=arm64:NoSchedule`. */
   readonly lacks: readonly string[];
 }
 
@@ -103,7 +101,7 @@ function compare(a: string, b: string): number {
 /** The API server's answer where a policy or a webhook denies a request, whatever status it chose. */
 const DENIED = /denied (?:the )?request/;
 
-/** Of a pod beyond the number, or the time, that are tried. */
+/** For pods that were not tried, because the limit of number or time was reached. */
 const NOT_TRIED: Trial = { accepts: "unknown", reason: "not tried: too many pods" };
 
 /** The RBAC authorizer's answer, which is about the user and not about the pod. */
@@ -111,13 +109,13 @@ const LACKS_RIGHT = /is forbidden: User .* cannot patch resource "pods"/;
 /** The API server's answer where a webhook may have side effects. */
 const NO_DRY_RUN = /does not support dry run/;
 
-/** Whether the text of a fault says that admission refused the write. A webhook may use the status of a conflict. */
+/** Whether the text of a fault says that admission refused the write. A webhook may use a conflict's status. */
 export function isDenial(text: string): boolean {
   return DENIED.test(text);
 }
 
 export function judgeTrial(error: unknown, text: string): Trial {
-  // First, since the message of a policy or webhook can contain any text of the pod.
+  // This check comes first, since the message of a policy or webhook can contain any text of the pod.
   if (isDenial(text)) return { accepts: "no", reason: text };
   const status = error instanceof ApiError ? error.status : 0;
   if (status === 403 && LACKS_RIGHT.test(text)) return { accepts: "unknown", reason: `you may not patch it: ${text}` };

@@ -95,7 +95,7 @@ function namePods(pods: readonly PodNeed[], refusals: Refusals): string {
   }));
 }
 
-/** The first names in order, and how many more there are. Users can make too many to sort all of them each time. */
+/** The first names in order, and how many more there are. Users can create too many to sort all names each time. */
 function nameFirst(names: readonly string[]): string {
   let first: readonly string[] = [];
   for (const name of names) {
@@ -135,7 +135,7 @@ interface DueReport {
 
 /** How long (ms) a phase that is not final must last before it is reported. */
 const LASTING_MS = 3_000;
-/** Between two reports of one phase with new numbers (ms). */
+/** Least time (ms) between two reports of one phase with new numbers. */
 const NUMBERS_MS = 10_000;
 const FINAL: readonly TaintPhase[] = ["Done", "Paused", "Lifted"];
 

@@ -7,13 +7,13 @@ import { entryOf } from "../../json.ts";
 import { type IndexedRequirement, meetsRequirement } from "../../vocabulary/label_selector.ts";
 import { splitKey } from "../../k8s/types.ts";
 
-/** Most checks of DaemonSets against nodes in a survey, a fraction of a second: weight 4 000 in all for 1 000 nodes. */
+/** Most checks of DaemonSets against nodes in a survey: a fraction of a second. For 1 000 nodes: total weight 4 000. */
 const MAX_CHECKS = 4_000_000;
 
 export interface JudgedNode {
   readonly node: TaintNode;
   readonly judgement: NodeJudgement;
-  /** Whether it has any taint with our key, also a wrong one. */
+  /** Whether the node has any taint with our key, even a wrong one. */
   readonly isTainted: boolean;
 }
 
@@ -64,7 +64,7 @@ export function surveyOf(
   };
 }
 
-/** All, unless they are too heavy: then the lightest of each namespace, so that none displaces those of others. */
+/** Chooses all, or the lightest of each namespace if all are too heavy: no namespace displaces another's DaemonSets. */
 function chooseDaemonSets(
   all: readonly TaintDaemonSet[],
   maxWeight: number,
@@ -99,7 +99,7 @@ export function shutOutDaemonSets({ daemonSets, rule }: TaintSurvey, node: Taint
   return daemonSets.filter((daemonSet) => isShutOutDaemonSet(daemonSet, { node, rule }));
 }
 
-/** Whether it would get no pod on the tainted node: the DaemonSet controller checks the template's tolerations. */
+/** Whether the DaemonSet would get no pod on the tainted node: its controller checks the template's tolerations. */
 export function isShutOutDaemonSet(
   daemonSet: JudgedDaemonSet,
   { node, rule }: { readonly node: TaintNode; readonly rule: ArchTaint },

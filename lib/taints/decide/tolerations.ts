@@ -28,7 +28,7 @@ interface TolerationContext {
   readonly architectures: readonly string[];
 }
 
-/** Undefined when it lacks none. An undecided pod that tolerates only chosen architectures lacks none. */
+/** Undefined when the pod lacks no toleration, or is undecided and its owner chose which architectures it tolerates. */
 export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): PodNeed | undefined {
   const missingOf = (wanted: readonly string[]): readonly AddedToleration[] =>
     wanted.filter((architecture) => !isCovered(pod.tolerations, { rule, architecture }))
@@ -44,7 +44,7 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
       return architecture === undefined ? [] : [architecture];
     }
     case "decided":
-      // The pod's owner can write the decision, with hundreds of architectures, and change it every second.
+      // Other names do not count: the pod's owner can write hundreds into the decision, and change them every second.
       return pod.runsOn.architectures.filter((name) => isKnownArchitecture(name) || architectures.includes(name));
     case "any": {
       const all = [...new Set([...KNOWN_ARCHITECTURES, ...architectures])].sort();
@@ -57,7 +57,7 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
   }
 }
 
-/** Tolerations may be added to bound pods too. Where the list is new, the patch needs the resource version as read. */
+/** Tolerations may be added to bound pods too. A patch that adds the whole list tests the version that was read. */
 export function toleratePatch({ pod, missing }: PodNeed): JsonPatch {
   const added: readonly Wire<V1Toleration>[] = missing;
   const identity: JsonPatch = pod.uid === "" ? [] : [{ op: "test", path: "/metadata/uid", value: pod.uid }];

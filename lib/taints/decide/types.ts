@@ -4,7 +4,7 @@ import type { AddedToleration, Toleration } from "../../vocabulary/taint.ts";
 import type { JsonObject } from "../../json.ts";
 import type { IndexedRequirement } from "../../vocabulary/label_selector.ts";
 
-/** What the taint of a Node depends on, and no more, as thousands of them are kept. */
+/** What the taint of a Node depends on, and no more, since thousands of nodes are kept. */
 export interface TaintNode
   extends Pick<Node, "name" | "uid" | "resourceVersion" | "labels" | "reportedArchitecture" | "isDeleting"> {
   readonly taints: readonly JsonObject[] | undefined;
@@ -24,7 +24,7 @@ export interface TaintPod {
   readonly resourceVersion: string;
   readonly runsOn: RunsOn;
   readonly tolerations: readonly Toleration[] | undefined;
-  /** Whether the scheduler finds no node for it because of a taint. */
+  /** Whether the scheduler finds no node for the pod because of a taint. */
   readonly isShutOut: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface PodNeed {
   readonly missing: readonly AddedToleration[];
 }
 
-/** A DaemonSet whose template does not tolerate every architecture: it gets no pods on tainted nodes of the others. */
+/** A DaemonSet whose template lacks some tolerations: it gets no pods on nodes with those architectures' taints. */
 export type TaintDaemonSet = JudgedDaemonSet | OversizedDaemonSet;
 
 export interface JudgedDaemonSet {
@@ -42,11 +42,11 @@ export interface JudgedDaemonSet {
   readonly tolerated: ReadonlySet<string>;
   readonly selector: readonly IndexedRequirement[];
   readonly terms: readonly (readonly IndexedRequirement[])[] | undefined;
-  /** What it costs: checks for each node, and KiB that are kept. At least 1. */
+  /** Cost: checks for each node plus KiB that are kept. At least 1. */
   readonly weight: number;
 }
 
-/** Its node selection is too large to be judged for every node: it delays no taint, and is reported. */
+/** A DaemonSet that is too large to be judged for every node: it delays no taint, and is reported. */
 interface OversizedDaemonSet {
   readonly kind: "oversized";
   readonly key: string;
