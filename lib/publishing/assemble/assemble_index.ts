@@ -16,13 +16,13 @@ interface AssembleRequest {
   /** The targets, each `registry/repository:tag`. Images are read once for all targets. */
   readonly to: readonly [string, ...string[]];
   readonly images: readonly string[];
-  /** Images that another one for the same platform replaces. */
+  /** Those of `images` that give way to another one for the same platform. */
   readonly replaceable?: readonly string[];
   readonly annotations?: Annotations;
   readonly mode: "publish" | "plan";
   /** `image`: copies the single image unchanged, if it is missing. */
   readonly form: "index" | "image";
-  /** Why this is the wrong image, as a sentence; undefined: it is the right one. */
+  /** Returns why this is the wrong image, as a sentence; undefined for the right one. */
   readonly judge?: (child: JoinableImage) => string | undefined;
   readonly tagOf?: CopyTag;
 }

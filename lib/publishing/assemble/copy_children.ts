@@ -98,7 +98,7 @@ class ChildrenCopies {
     };
   }
 
-  /** Waits for all even after a failure, so that none continues in the background. */
+  /** Waits for all copies even after one fails, so that none continues in the background. */
   async #copyBlobs(
     { child, home, source }: OpenChild,
     blobs: readonly BlobDescriptor[],

@@ -1,4 +1,4 @@
-// Writes an index by digest, then by tag, and reads the tag back. Readers never see an incomplete one.
+// Writes an index by digest, then by tag, and reads the tag back. Readers never see an incomplete index.
 import type { Clock } from "../../clock.ts";
 import type { IndexDocument } from "../index/plan_index.ts";
 import { PushError } from "../../oci/push/push_error.ts";
@@ -14,7 +14,7 @@ interface Publication {
 export interface PublishDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called before writing the tag, which may name the index from then on, and after a refusal. */
+  /** Called before the tag is written, since it may name the index from then on, and after a refusal. */
   readonly onTag: (state: "may be written" | "refused") => void;
 }
 

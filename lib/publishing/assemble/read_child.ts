@@ -53,7 +53,7 @@ export interface ReadDeps {
 /** Images read at a time: each holds a manifest of up to 4 MiB. */
 const MAX_PARALLEL_READS = 4;
 
-/** Reads all images in order. One in the target's repository is never read from a mirror. */
+/** Reads all images in order. An image in the target's repository is never read from a mirror. */
 export async function readChildren(
   images: readonly string[],
   target: Endpoint,
