@@ -7,13 +7,13 @@ export const EXEC_FORMAT_COUNTERS = {
   archway_exec_format_errors_total: {
     type: "counter",
     help: "Containers reported that were to run a program of another architecture, by who saw it first.",
-    // The daemon, in the kernel; or the leader, in the status of the pod.
+    // Who saw the error: the daemon in the kernel, or the leader in the status of the pod.
     labels: { source: ["kernel", "status"] },
   },
   archway_exec_format_repairs_total: {
     type: "counter",
     help: "Evictions of such pods.",
-    // Deferred: a PodDisruptionBudget forbade it for now.
+    // Deferred: a PodDisruptionBudget forbade the eviction for now.
     labels: { outcome: ["evicted", "deferred", "refused"] },
   },
 } as const satisfies MetricTable;

@@ -1,4 +1,4 @@
-// Which containers were reported lately, and by which source: two sources may see the same one.
+// Which containers were reported lately, and by which source: two sources may see the same failure.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import { atMost, livingBy } from "../oci/cache_limits.ts";
@@ -18,7 +18,7 @@ export interface ReportedFailure {
 
 const MAX_CONTAINERS = 10_000;
 const MAX_SHOWN = 20;
-/** Longer than the kubelet's longest pause between two starts (ms). */
+/** How long (ms) a cleared container is known: longer than the kubelet's longest pause between two starts. */
 const CLEARED_MS = 10 * 60_000;
 
 export class ReportedContainers {
@@ -38,7 +38,7 @@ export class ReportedContainers {
     return before === undefined ? "new" : before === source ? "again" : "merged";
   }
 
-  /** Whether it was reported, or lately cleared. */
+  /** Whether the container was reported, or lately cleared. */
   has(podUid: string, name: string): boolean {
     const key = `${podUid} ${name}`;
     return this.#known.has(key) || this.#cleared.has(key);

@@ -19,7 +19,7 @@ export interface TraceDeps {
   readonly onFailure: () => void;
 }
 
-/** Between two starts: each costs a second of CPU time, and a missing tracefs may be mounted at any time. */
+/** Pause between two starts: each costs a second of CPU time, but a missing tracefs may be mounted at any time. */
 const RESTART_BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 /** A run that lasted this long was healthy: the backoff begins anew. */
 const HEALTHY_MS = 60_000;
@@ -90,7 +90,7 @@ export class Trace {
 
 type TraceFault =
   | { readonly kind: "other kernel"; readonly facts: KernelFacts }
-  /** One sentence for an administrator, since a restart alone rarely helps. */
+  /** Tells an administrator what to do, since a restart alone rarely helps. */
   | { readonly kind: "failed"; readonly reason: string };
 
 /** Longest part of bpftrace's output that is quoted, in characters. */
@@ -135,7 +135,7 @@ export function judgeTraceEnd(stderr: string, facts: KernelFacts, code: number):
   return { kind: "failed", reason: quoted === undefined ? known : `${known} It said: ${quoted}` };
 }
 
-/** Leaves out that RLIMIT_MEMLOCK cannot be raised: since Linux 5.11 BPF memory counts towards the cgroup instead. */
+/** Leaves out complaints about RLIMIT_MEMLOCK: since Linux 5.11 BPF memory counts towards the cgroup instead. */
 function meaningfulLines(stderr: string): readonly string[] {
   return stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !/rlimit/i.test(line));
 }

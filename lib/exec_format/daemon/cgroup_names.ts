@@ -1,5 +1,5 @@
-// Which container of which pod a cgroup belongs to, by the names of its folders alone: by the time anything can be read
-// of a failed process in /proc, the process is gone.
+// Finds the container and the pod of a cgroup by the names of its folders alone: a failed process is gone before
+// anything can be read of it in /proc.
 //
 // | runtime    | driver   | folder of the container     | folder of the pod                        |
 // |------------|----------|-----------------------------|------------------------------------------|
@@ -11,7 +11,7 @@
 // | docker     | systemd  | docker-ID.scope             | kubepods[-QOS]-podUID.slice              |
 //
 // A container may have folders of its own below (crun makes `container`, systemd in a container makes many), and a node
-// may be a container itself, so that the pair of pod and container stands anywhere on the path.
+// may be a container itself. So the pair of pod and container can be anywhere on the path.
 
 export interface CgroupContainer {
   /** With dashes; for a static pod it is the hash of its configuration. */
@@ -27,11 +27,11 @@ export interface CgroupContainer {
 const POD = /^(?:pod|(?:[a-z]+-)?kubepods(?:-burstable|-besteffort)?-pod)(.+?)(?:\.slice)?$/;
 const UID = /^(?:[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})$/;
 const CONTAINER = /^(?:(cri-containerd|crio|docker)-)?([0-9a-f]{64})(?:\.scope)?$/;
-/** The folder below the container's in which crun starts the container. */
+/** The folder in which crun starts a container, below the container's own. */
 const CRUN_FOLDER = "container";
 const SCHEMES: Readonly<Record<string, string>> = { "cri-containerd": "containerd", crio: "cri-o", docker: "docker" };
 
-/** The containers on a path from the root inwards. The process is in the first: a container only adds folders below. */
+/** The containers on a path from the root inwards. The process is in the first: containers add folders only below. */
 export function containersOn(path: readonly string[]): readonly CgroupContainer[] {
   return path.flatMap((name, at) => {
     const podUid = podUidOf(path[at - 1] ?? "");

@@ -25,7 +25,7 @@ export interface DaemonDeps extends Pick<TraceDeps, "start"> {
 
 /** Assumed until the status of a pod on the node names its runtime. */
 const DEFAULT_RUNTIME = "containerd";
-/** Between two checks of failures whose pod is not known (ms). */
+/** Time (ms) between two look-ups for failures whose pod is not known. */
 const LOOK_UP_MS = 1_000;
 
 interface Sighting extends Pick<TracedFailure, "command" | "isEntryPoint"> {
@@ -133,12 +133,10 @@ export class Daemon {
 }
 
 const MAX_WAITING = 256;
-/**
- * Longest wait once the pods of the node are known (ms): longer than a dead watch takes to be seen and opened again.
- */
+/** Longest wait (ms) for a pod once the pods were listed: a dead watch is noticed and opened again sooner. */
 const MAX_WAIT_MS = 120_000;
 
-/** Failures whose pod is not known yet. `add` returns the oldest, which is dropped, when too many wait. */
+/** Failures whose pod is not known yet. When too many wait, `add` drops the oldest and returns it. */
 export class UnattributedFailures<T> {
   #waiting: { readonly item: T; readonly sinceMs: number }[] = [];
 
@@ -151,7 +149,7 @@ export class UnattributedFailures<T> {
     return this.#waiting.length > MAX_WAITING ? this.#waiting.shift()?.item : undefined;
   }
 
-  /** Removes and returns those whose pod `find` knows and, if `canExpire`, those that have waited too long. */
+  /** Removes and returns failures whose pod `find` knows and, if `canExpire`, those that have waited too long. */
   take<P>(
     find: (item: T) => P | undefined,
     { nowMs, canExpire }: { readonly nowMs: number; readonly canExpire: boolean },

@@ -70,7 +70,7 @@ export class EnoexecEventWriter {
     for (let attempt = 1;; attempt++) {
       try {
         const written = await this.#writeOnce(failure, signal);
-        // What a retry finds is of an earlier attempt, whose answer was lost or whose status was not written.
+        // An event that a retry finds is of an earlier attempt: its answer was lost, or its status was not written.
         return attempt > 1 ? "reported" : written;
       } catch (error) {
         if (signal.aborted) return undefined;
@@ -120,7 +120,7 @@ export class EnoexecEventWriter {
     }
   }
 
-  /** Read once: this process ends with its DaemonSet. */
+  /** The owner is read once, since this process ends with its DaemonSet. */
   async #readOwner(signal: AbortSignal): Promise<EventOwner> {
     const { api, namespace } = this.#deps;
     const name = ExecFormatMonitor.daemon;

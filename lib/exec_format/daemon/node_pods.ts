@@ -19,7 +19,7 @@ interface WatchedPod extends NodePod {
 /** Deleted pods that are remembered, since their containers may have failed just before. */
 const MAX_DELETED = 500;
 const CONFIG_HASH = "kubernetes.io/config.hash";
-/** Only a hash, and never the UID of another pod, which has dashes. */
+/** Matches a hash, but never the UID of another pod, which has dashes. */
 const HASH = /^[0-9a-f]{32}$/;
 
 export class NodePods {
@@ -70,7 +70,7 @@ export class NodePods {
     if (oldest !== undefined && this.#deleted.size > MAX_DELETED) this.#deleted.delete(oldest);
   }
 
-  /** A user can give a pod the hash of a static one, so the first pod that has it keeps it. */
+  /** A user can give a pod the hash of a static pod. So the first pod with a hash keeps it. */
   #isOwn({ cgroupUid, namespace, name }: WatchedPod): boolean {
     const holder = this.#present.get(cgroupUid);
     return holder === undefined || holder.namespace === namespace && holder.name === name;

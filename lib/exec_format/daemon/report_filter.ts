@@ -1,4 +1,4 @@
-// Which failures are reported: a container once a minute, and in all no more than the API server is to bear.
+// Decides which failures are reported: one a minute per container, and in all no more than the API server should bear.
 import { TokenBucket, type TokenRate } from "../../server/token_bucket.ts";
 
 type FilterResult = "report" | "repeated" | "limited";

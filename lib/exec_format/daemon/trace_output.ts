@@ -11,7 +11,7 @@ import { memberOf, numberAt, parseObject, textAt } from "../../json.ts";
 
 export interface TracedFailure {
   readonly command: string | undefined;
-  /** Whether it was the first program of its PID namespace: the container's, unless the parent is in a container. */
+  /** Whether it was the first program of its PID namespace: the container's, unless the parent is in the container. */
   readonly isEntryPoint: boolean;
   /** Names of the parent's cgroups from the root inwards, for a first program only. */
   readonly parentPath: readonly string[];
@@ -24,7 +24,7 @@ export type TraceMessage =
   | { readonly kind: "cut off" }
   /** Messages that the kernel or this reader could not keep. */
   | { readonly kind: "lost"; readonly messages: number }
-  /** All probes are attached: repetitions and texts since the last such message. */
+  /** All probes are attached. Counts the repetitions and texts since the last such message. */
   | { readonly kind: "alive"; readonly repeats: number; readonly texts: number };
 
 interface Group {
@@ -33,7 +33,7 @@ interface Group {
   readonly names: Readonly<Record<"c" | "d" | "p", string[]>>;
 }
 
-/** Incomplete failures that are kept: one a CPU suffices, unless messages are lost. */
+/** Most incomplete failures that are kept. One per CPU suffices, unless messages are lost. */
 const MAX_GROUPS = 1_024;
 /** Names of runtimes, which a process has until it becomes the container's program. */
 const RUNTIME = /^(?:runc|crun)(?::|$)/;

@@ -8,7 +8,7 @@
 //
 // A text without "#!" fails with ENOEXEC as well, and shells then run it themselves. Where the kernel has kprobes, a
 // file is reported only if it begins with zeros, or like a program of any system. A cgroup that fails in a loop is
-// printed once a minute, so that a hostile container costs no more than a map look-up a start.
+// printed once a minute, so that a hostile container costs only a map look-up per start.
 import CALL from "./trace_call.bt" with { type: "text" };
 import FORMAT from "./trace_format.bt" with { type: "text" };
 import REST from "./trace_rest.bt" with { type: "text" };
@@ -27,7 +27,7 @@ export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = {
   BPFTRACE_BTF: "/sys/kernel/btf/vmlinux",
 };
 
-/** A trace that prints nothing for longer (ms) counts as dead; long, as a node may be short of CPU time. */
+/** A trace that is silent for longer (ms) counts as dead. The limit is long, since a node may be short of CPU time. */
 export const ALIVE_WITHIN_MS = 35_000;
 
 export function renderTraceScript({ parentField, canProbe }: KernelFacts): string {

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, listAt, objectAt, textAt } from "../../json.
 import type { KubeObject } from "../../k8s/types.ts";
 
 interface ContainerEnd {
-  /** Of the container that ended; may be empty. */
+  /** ID of the container that ended; may be empty. */
   readonly id: string;
   readonly exitCode: number;
   readonly ranForMs: number | undefined;
@@ -16,7 +16,7 @@ interface ContainerEnd {
 
 export interface PodContainer {
   readonly name: string;
-  /** As the spec has it: the status may name another reference of the same image. */
+  /** The image in the spec: the status may name another reference of the same image. */
   readonly image: string;
   /** `registry/repository@digest` as the runtime names what it runs; may be empty. */
   readonly imageId: string;
@@ -35,7 +35,7 @@ const LISTS = [
   ["ephemeralContainers", "ephemeralContainerStatuses"],
 ] as const;
 
-/** Init, main and ephemeral containers. One without status has no IDs. */
+/** Init, main and ephemeral containers. A container without status has no IDs. */
 export function podContainers(pod: KubeObject): readonly PodContainer[] {
   return LISTS.flatMap(([specs, statuses]) => {
     const known = listAt(objectAt(pod, "status"), statuses) ?? [];
@@ -81,7 +81,7 @@ function readEnd(ended: JsonObject, id: string): ContainerEnd {
 
 /** The mount of every pod's token: it holds no program. */
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** The default. At any other path the kubelet mounts a file over what the image has there. */
+/** The default `terminationMessagePath`. At another path the kubelet mounts a file over what the image has there. */
 const MESSAGE_PATH = "/dev/termination-log";
 
 function runsImageUnchanged(spec: JsonObject): boolean {
@@ -100,7 +100,7 @@ function runsMore(spec: JsonObject): boolean {
   return [...hooks, ...probes].some((handler) => objectAt(handler, "exec") !== undefined);
 }
 
-/** A seccomp profile of the node can make system calls fail with any error. */
+/** Whether a seccomp profile of the node applies, which can make system calls fail with any error. */
 function hasProfileOfNode(spec: unknown): boolean {
   return textAt(objectAt(objectAt(spec, "securityContext"), "seccompProfile"), "type") === "Localhost";
 }

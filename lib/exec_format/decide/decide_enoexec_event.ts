@@ -37,7 +37,7 @@ export type EnoexecDecision =
     readonly kind: "report";
     readonly pod: KubeObject;
     readonly container: PodContainer | undefined;
-    /** Of the node; empty when it does not say. */
+    /** Architecture of the node; empty when the node does not report it. */
     readonly architecture: string;
   };
 

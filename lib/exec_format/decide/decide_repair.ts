@@ -29,7 +29,7 @@ const RECREATING_OWNERS: readonly string[] = ["ReplicaSet", "ReplicationControll
 const RULES: readonly (readonly [reason: LeaveReason, holds: (facts: RepairFacts) => boolean])[] = [
   ["Ending", ({ pod }) => pod.isDeleting || !["Pending", "Running"].includes(pod.phase)],
   ["NoOwner", ({ pod }) => !pod.owners.some(({ kind, controller }) => controller && RECREATING_OWNERS.includes(kind))],
-  // The webhook ignored it and would ignore the next one too, for instance because the template names a node.
+  // The webhook ignored this pod and would ignore the next one too, for instance because the template names a node.
   ["ExemptFromPlacement", ({ pod }) => entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.notSet],
   ["NotPlacedHere", ({ isPlaced, wouldRequire }) => !isPlaced || wouldRequire === "unconstrained"],
   ["ImagesUnknown", ({ wouldRequire }) => wouldRequire === "unknown"],

@@ -38,7 +38,7 @@ export interface ExecFailure {
 const MAX_COMMAND_LENGTH = 128;
 const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
 
-/** Its name is the container's ID, so that a second event before the first was handled is a conflict (409). */
+/** The event is named by the container's ID: a second event before the first was handled is a conflict (409). */
 export function buildEnoexecEvent(
   failure: ExecFailure,
   owner: EventOwner,
@@ -65,7 +65,7 @@ export function buildEnoexecEvent(
   };
 }
 
-/** An ENoExecEvent as the leader reads it. What is missing is empty. */
+/** An ENoExecEvent as the leader reads it. Missing fields are empty. */
 const EnoexecEventSchema = kubeObject.transform(({ metadata, status }) => {
   const annotations = metadata.annotations ?? {};
   return {
@@ -79,7 +79,7 @@ const EnoexecEventSchema = kubeObject.transform(({ metadata, status }) => {
     isEntryPoint: textAt(annotations, EnoexecAnnotation.entryPoint) === "true",
     createdAtMs: parseTime(metadata.creationTimestamp) ?? 0,
     isDeleting: metadata.deletionTimestamp !== undefined,
-    /** It has finalizers, so that it stays after its deletion. */
+    /** Whether finalizers keep the event after its deletion. */
     isHeld: (listAt(metadata, "finalizers") ?? []).length > 0,
     error: metadata.labels?.[EnoexecLabel.error],
   };
@@ -93,7 +93,7 @@ export function parseEnoexecEvent(object: KubeObject): EnoexecEvent {
 
 export interface EnoexecState {
   readonly name: string;
-  /** Nothing is left to do: it is marked with an error, or records a failed image. */
+  /** Whether nothing is left to do: the event is marked with an error, or records a failed image. */
   readonly isHandled: boolean;
 }
 

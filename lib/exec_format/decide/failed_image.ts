@@ -1,5 +1,6 @@
-// Images that claim an architecture which their program lacks, recorded as ENoExecEvents in Archway's namespace: there
-// no tenant can write, and every replica reads them, also after a restart. Records expire, and their number is bounded.
+// Images that claim an architecture which their program lacks, recorded as ENoExecEvents in Archway's namespace.
+// Tenants cannot write there; every replica reads them, even after a restart. Records expire, and their number is
+// bounded.
 import { parseTime, renderExactTime } from "../../vocabulary/time.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
@@ -13,7 +14,7 @@ export interface FailedImage {
   readonly architecture: string;
   /** Namespace of the pods that have failed: the record counts for it. */
   readonly namespace: string;
-  /** The last nodes where certainly the image's own program failed; with enough of them it counts everywhere. */
+  /** The last nodes where certainly the image's own program failed; with enough nodes the record counts everywhere. */
   readonly nodes: readonly string[];
   /** As the pod named it; for people. */
   readonly image: string;
@@ -26,7 +27,7 @@ export const FAILED_TTL_MS = 7 * 86_400_000;
 /** An image is avoided everywhere when its own program has failed in this many namespaces and on this many nodes. */
 const WITNESSES = 2;
 export const MAX_FAILED_IMAGES = 500;
-/** Of these for one namespace: a user who pushes images without end displaces no records of others. */
+/** Limit for one namespace: a user who pushes images without end displaces no records of others. */
 export const MAX_FAILED_IMAGES_OF_NAMESPACE = 50;
 
 const ARCHITECTURE = /^[a-z0-9]{1,20}$/;
@@ -85,14 +86,14 @@ export function renewFailedImage(failed: FailedImage, before: FailedImage | unde
   return { ...failed, nodes: [...new Set([...failed.nodes, ...before?.nodes ?? []])].slice(0, WITNESSES) };
 }
 
-/** Whether a record may be added, by the limits in all and for its namespace. One that exists may be renewed. */
+/** Whether a record may be added, by the limits in all and for its namespace. A record that exists may be renewed. */
 export function isWithinLimits(record: RecordName, records: readonly RecordName[]): boolean {
   if (records.some(({ name }) => name === record.name)) return true;
   const own = records.filter(({ namespace }) => namespace === record.namespace);
   return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;
 }
 
-/** Sorted. What one namespace or node alone reports may be an attacker's, and does not count for other namespaces. */
+/** Sorted. Reports from one namespace or node alone may be an attacker's: they do not count for other namespaces. */
 export function failedArchitectures(
   records: Iterable<FailedImage>,
   wanted: { readonly digest: string; readonly namespace: string; readonly nowMs: number },
@@ -127,16 +128,16 @@ export interface FailedStart {
 
 /**
  * The record to keep; undefined when the start says nothing about the image. The container must have ended at once, and
- * its image claim the node's architecture. A user of the pod may have caused the failure: the program was not the
+ * its image must claim the node's architecture. A user of the pod may have caused the failure: the program was not the
  * container's first, or the pod changes what is started. Then the record names no node, and counts in the pod's
- * namespace only. Otherwise tenants could have an image of others avoided.
+ * namespace only. Otherwise a tenant could make Archway avoid the images of others.
  */
 export function failedImageOf(facts: FailedStart): FailedImage | undefined {
   const { container, isEntryPoint, podNamespace, nodeName, architecture, inspected, runtimeClassName, nowMs } = facts;
   if (inspected === undefined || runtimeClassName !== "" || !endedAtOnce(container)) return undefined;
   const { digest, architectures } = inspected;
   if (!architectures.includes(architecture)) return undefined;
-  // By the status of the latest container: the image in the spec can be changed while a container runs.
+  // Judged by the status of the latest container: the image in the spec can be changed while a container runs.
   const isSame = container.imageId.endsWith(digest) && container.end?.id === container.ids[0];
   return {
     digest,

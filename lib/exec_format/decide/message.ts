@@ -11,7 +11,7 @@ export interface FailureFacts {
   readonly pod: PodView;
   /** Undefined when the pod's status does not show it. */
   readonly container: PodContainer | undefined;
-  /** Of the node; empty when it does not say. */
+  /** Architecture of the node; empty when the node does not report it. */
   readonly architecture: string;
   readonly imageArchitectures: readonly string[] | undefined;
   /** `pull`: the image was refused; `start`: the program was. */

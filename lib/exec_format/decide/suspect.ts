@@ -1,6 +1,6 @@
-// Containers that look as if their program were of another architecture, from the pod's status alone. What kubelets
-// show: a refused pull names the cause; a refused start does not: the container ends at once with 1 or 255, as a
-// program that merely fails may do as well. Then the image's architectures, or the container's last output, must agree.
+// Containers that look as if their program were of another architecture, from the pod's status alone. A refused pull
+// names its cause. After a refused start the container only ends at once with 1 or 255, as any failing program may.
+// Then the image's architectures, or the container's last output, must confirm it.
 import { isObject, listAt, objectAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { type PodContainer, podContainers } from "./container.ts";
@@ -8,7 +8,7 @@ import { type PodContainer, podContainers } from "./container.ts";
 type Suspicion =
   /** The runtime refused the image: it has nothing for the node. Certain. */
   | "pull"
-  /** The container's last output says so. Certain. */
+  /** The container's last output names an exec format error. Certain. */
   | "message"
   | "ended";
 
@@ -19,7 +19,7 @@ export interface Suspect {
 
 interface SuspectFacts {
   readonly architecture: string;
-  /** Of its image, and those that its RuntimeClass emulates; undefined when the image could not be inspected. */
+  /** Those of the image and those that the RuntimeClass emulates; undefined when the image could not be inspected. */
   readonly imageArchitectures: readonly string[] | undefined;
   readonly lastLogLine: string | undefined;
 }
@@ -28,7 +28,7 @@ const NO_PLATFORM = "no match for platform in manifest";
 const REFUSED = /exec format error/i;
 /** Exit codes of runc after a refused start: 1 up to version 1.1, 255 from 1.2 on. */
 const EXIT_CODES: readonly number[] = [1, 255];
-/** Times are whole seconds: what ends at once may seem to have lasted two (ms). */
+/** Longest run (ms) of a container that ended at once. Times are whole seconds, so the run may seem to last two. */
 const AT_ONCE_MS = 2_000;
 
 export function findSuspects(pod: KubeObject): readonly Suspect[] {
@@ -39,7 +39,7 @@ export function findSuspects(pod: KubeObject): readonly Suspect[] {
   });
 }
 
-/** Whether a container ended as one does whose program the kernel refused. */
+/** Whether the container ended like one whose program the kernel refused. */
 export function endedAtOnce({ end }: PodContainer): boolean {
   return end !== undefined && EXIT_CODES.includes(end.exitCode) && end.ranForMs !== undefined &&
     end.ranForMs >= 0 && end.ranForMs <= AT_ONCE_MS;
