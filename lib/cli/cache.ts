@@ -1,5 +1,5 @@
-// `archway cache export|import FILE`: moves what is known of public images to a site without internet. `-`: standard
-// streams.
+// `archway cache export|import FILE`: moves what is known of public images to a site without internet. FILE `-` means
+// the standard streams.
 import type { Config } from "../config/parse.ts";
 import { openDenoKv, withoutSecrets } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";
@@ -18,14 +18,14 @@ interface CacheDeps extends Omit<CommandDeps, "userAgent"> {
 
 /** Entries between two lines of progress. */
 const PROGRESS_EVERY = 10_000;
-/** Exports or imports; 3 when the cache or the file could not be used, or the signal came before the end. */
+/** Exports or imports. Returns 3 when the cache or the file could not be used, or the signal aborted before the end. */
 export async function runCache(config: CacheConfig, deps: CacheDeps): Promise<number> {
   const [verb, file = "-"] = config.positionals;
   const place = config.kvUrl === undefined ? config.cachePath ?? "" : withoutSecrets(config.kvUrl);
   const input = verb === "import" ? await openInput(file, deps) : undefined;
   if (input === "unreadable") return ExitCode.failed;
   try {
-    // Throws when there is no file: to open the cache would create it.
+    // Throws when the cache file is missing, since opening the cache would create it.
     if (verb === "export" && config.kvUrl === undefined) await Deno.lstat(place);
     const store = await openStore(config, deps);
     try {
@@ -58,7 +58,7 @@ function openStore({ kvUrl, cachePath = "" }: CacheConfig, { clock, terminal }: 
   return openDenoKv({ ...(kvUrl === undefined ? { path: cachePath } : { url: kvUrl }), clock, log });
 }
 
-/** How often a store that does not answer is asked, and at which interval (ms): it may be opening still. */
+/** How often a store that does not answer is asked, and at which interval (ms): it may still be opening. */
 const MAX_ATTEMPTS = 60;
 const TRY_EVERY_MS = 200;
 
@@ -97,7 +97,7 @@ async function runExport(store: KeyValueStore, file: string, deps: CacheDeps): P
   return signal.aborted ? ExitCode.failed : ExitCode.done;
 }
 
-/** Written beside the file first, so that the file is never incomplete. */
+/** Writes another file and renames it at the end, so that the wanted file is never incomplete. */
 async function writeLines(file: string, lines: AsyncIterable<string>): Promise<void> {
   const partial = `${file}.partial`;
   const target = await Deno.open(partial, { write: true, create: true, truncate: true, mode: 0o600 });
@@ -125,10 +125,10 @@ async function runImport(store: KeyValueStore, source: Input, deps: CacheDeps): 
   return signal.aborted ? ExitCode.failed : ExitCode.done;
 }
 
-/** More than an entry can have. A longer line is cut, and so counts as invalid. */
+/** Longer than any entry. A longer line is cut, and so counts as invalid. */
 const MAX_LINE_CHARACTERS = 128_000;
 
-/** Text in lines, without holding more than one of them. */
+/** Splits text into lines as it arrives. */
 async function* splitLines(source: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
   let rest = "";
   for await (const text of source.pipeThrough(new TextDecoderStream())) {

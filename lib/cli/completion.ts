@@ -13,7 +13,7 @@ const WORDS = COMMANDS.map((command) =>
   `      ${command}) words="${[...verbsOf(command), ...flagsOf(command).map(({ name }) => `--${name}`)].join(" ")}" ;;`
 );
 
-/** Where nothing fits, files are offered. */
+/** Where no word fits, bash offers files. */
 const BASH = `_archway() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then

@@ -37,7 +37,7 @@ interface ExplainDeps {
   readonly openImages: () => Promise<AsyncDisposable & Pick<PodImageInspector, "inspect">>;
 }
 
-/** Reads the pod and explains it; 1 when there is no such pod. */
+/** Reads the pod and explains it. Returns 1 when there is no such pod. */
 export async function runExplain(
   deps: ExplainDeps,
   options: {
@@ -67,7 +67,7 @@ export async function runExplain(
     participation: await readParticipation(api, { pod, config, signal }),
     gatingStopped: gatingStopped(config),
     execFormatErrors,
-    // A failure that was seen says more.
+    // A failure that happened says more than an image that may fail.
     mismatches: execFormatErrors.length > 0 ? [] : await readMismatches(deps, pod, { ...options, failing }),
   });
   const text = (): string => renderText(pod, explanation, terminal);
@@ -114,8 +114,8 @@ async function readMismatches(
 }
 
 /**
- * Containers without a decision: ephemeral ones, those whose image no decision names, and all of a failing pod that has
- * none.
+ * Containers without a decision: ephemeral ones, and those whose image the pod's decision does not name. Other
+ * containers of a pod without a decision count only while the pod fails.
  */
 function lateContainers(
   pod: PodView,
@@ -147,7 +147,7 @@ function schedulerSays(pod: KubeObject): string | undefined {
 
 type ReadConfig = KubeObject | "absent" | "refused";
 
-/** `refused` without the right to read it; then what depends on it stays unknown. */
+/** `refused` without the right to read it; then what depends on the config stays unknown. */
 async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<ReadConfig> {
   const read = readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal });
   return await ignoring(isForbidden, read.then((object): ReadConfig => object ?? "absent")) ?? "refused";

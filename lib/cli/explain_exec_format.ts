@@ -10,15 +10,12 @@ import type { PodView } from "../placement/decide/pod/pod_view.ts";
 import { readFailedImages } from "../report/cluster/read_failed_images.ts";
 import { isMissingOrForbidden } from "../k8s/api_error.ts";
 
-/**
- * Most events of a pod that are read. It has one for each container that failed, but users can create more, and large
- * ones.
- */
+/** Most events of a pod that are read. Each failed container has one, but users can create more, and large ones. */
 const MAX_EVENTS = 50;
 /** Longest message that is shown (characters), which is the API server's limit, too. */
 const MAX_MESSAGE_LENGTH = 1_024;
 
-/** One sentence for each error; none for a pod without the label. What may not be read is left out. */
+/** One sentence for each error; none for a pod without the label. Objects that the caller may not read are left out. */
 export async function readExecFormatErrors(
   { api, clock }: { readonly api: ReadApi; readonly clock: Clock },
   pod: PodView,
@@ -53,7 +50,7 @@ function rememberedLines(
   });
 }
 
-/** Page by page, because 50 events may have 70 MB, and no further than {@link MAX_EVENTS}. */
+/** Reads page by page, because 50 events may have 70 MB, and at most {@link MAX_EVENTS}. */
 async function readMessages(
   api: ReadApi,
   { namespace, name, signal }: { readonly namespace: string; readonly name: string; readonly signal: AbortSignal },

@@ -93,7 +93,7 @@ type WantedIndex =
   }
   | { readonly kind: "failed"; readonly problems: readonly AssembleProblem[] };
 
-/** The images that go into the index. Append and remove start from those that it lists now. */
+/** The images that go into the index. Append and remove start from the images that it lists now. */
 async function wantedOf(verb: IndexVerb, { images: args }: IndexArguments, deps: RepositoryDeps): Promise<WantedIndex> {
   if (verb === "assemble") return { kind: "wanted", images: args, replaceable: [], annotations: {}, losses: [] };
   const [index = "", ...others] = args;
@@ -130,7 +130,7 @@ async function inspect({ images: [image = ""], output }: IndexArguments, deps: R
   return result.entries.every(({ findings }) => findings.length === 0) ? ExitCode.done : ExitCode.no;
 }
 
-/** Scripts that try again only what may pass need to tell transient problems from permanent ones. */
+/** Tells scripts whether another try may help: only if a problem is transient. */
 function exitCodeOf(problems: readonly { readonly kind: "permanent" | "transient" }[]): number {
   return problems.some(({ kind }) => kind === "transient") ? ExitCode.failed : ExitCode.no;
 }

@@ -22,15 +22,12 @@ export function renderInspectedText(images: readonly InspectOutput[], width?: nu
   return [table, ...images.map((image) => renderDetails(image, width))].join("\n");
 }
 
-/**
- * A failure of trust is permanent until the configuration changes: then neither "permanent" nor "transient" shows what
- * to do.
- */
+/** Leaves out the kind of a failure of trust: it lasts until the configuration changes, which neither kind says. */
 function renderReason({ reason, kind }: InspectedError): string {
   return reason === "TlsFailed" ? reason : `${reason} (${kind})`;
 }
 
-/** A digest fills the line and is printed in full below. */
+/** Shortens a digest, which would fill the line. It is printed in full below. */
 function shortenDigest(image: string): string {
   return image.replace(/(@[a-z0-9]+:[0-9a-f]{12})[0-9a-f]+$/, "$1…");
 }
@@ -59,7 +56,7 @@ function renderDetails(image: InspectOutput, width: number = Infinity): string {
   return `${image.image}\n${details}${trace === undefined ? "" : renderTrace(trace, width)}`;
 }
 
-/** What to do about an error, where its message does not say it. */
+/** What to do about an error, where its message does not say so. */
 function renderNext({ reason, retryAfterMs }: InspectedError): string | undefined {
   if (reason === "TlsFailed") {
     return "Asking again does not help before this is mended; docs/registries.md says what is trusted and accepted.";

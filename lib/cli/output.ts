@@ -1,4 +1,4 @@
-// The terminal as commands use it. They write through it, so that tests can read their output.
+// The terminal through which commands write, so that tests can read their output.
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
 import { foldWords } from "../config/fold_words.ts";
@@ -10,7 +10,7 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Colour only on a terminal, and not when NO_COLOR is set. */
   readonly color: boolean;
-  /** Width of the terminal; absent when the output is none. */
+  /** Width of the terminal; absent when the output goes elsewhere. */
   readonly columns?: number | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface CommandOptions {
   readonly output: OutputFormat;
 }
 
-/** A document, and what is shown of it in place of it: a text that is made for the width of the terminal. */
+/** A document, and the text that a table shows instead, made for the width of the terminal. */
 export interface Printed {
   readonly document: unknown;
   readonly text: (width?: number) => string;
@@ -67,8 +67,8 @@ const GAP = "   ";
 const MIN_WIDTHS = { first: 32, other: 16 } as const;
 
 /**
- * A table whose cells are folded to fit `width`. If that is not enough it loses its last columns, but never the first
- * two.
+ * A table whose cells are folded to fit `width`. If that is not enough, the table loses its last columns, but never the
+ * first two.
  */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], width?: number): string {
   return renderRows(header, rows, width).join("");
@@ -86,7 +86,7 @@ export function renderRows(
     : renderRows(header.slice(0, -1), rows.map((row) => row.slice(0, header.length - 1)), width);
 }
 
-/** Columns as wide as their cells, as far as they fit, all of them after `indent` spaces. */
+/** Columns as wide as their cells, as far as they fit. Each line begins with `indent` spaces. */
 export function renderColumns(rows: readonly (readonly string[])[], width: number = Infinity, indent = 0): string {
   return layOut(rows, width - indent).join("").replaceAll(/^(?=.)/gm, " ".repeat(indent));
 }
@@ -107,7 +107,7 @@ function renderRow(row: readonly string[], widths: readonly number[]): string {
   return Array.from({ length: height }, (_, line) => `${lineAt(line)}\n`).join("");
 }
 
-/** As wide as the widest cells; of columns that do not fit the widest gives way first. */
+/** Columns are as wide as their widest cells. Where they do not fit, the widest column shrinks first. */
 function fitWidths(rows: readonly (readonly string[])[], width: number): readonly number[] {
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   // A report has more rows than a call may have arguments.
@@ -130,7 +130,7 @@ function lineLength(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
 }
 
-/** Folds long lines, indented by two more; a line of progress, which is overwritten, is cut. */
+/** Folds long lines, with an indent of two more. Cuts a line of progress, which is overwritten. */
 export function foldLines(text: string, width: number = Infinity): string {
   return text.split("\n").map((line) => {
     if (line.replaceAll(COLORS, "").length <= width) return line;

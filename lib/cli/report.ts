@@ -17,9 +17,9 @@ import { isForbidden } from "../k8s/api_error.ts";
 import { readGlobalPullSecret } from "../placement/images/global_pull_secret.ts";
 
 export interface ReportOptions {
-  /** The only namespace that is read; absent: all. */
+  /** The only namespace that is read; all when absent. */
   readonly podNamespace?: string | undefined;
-  /** The architecture that is asked about; absent: all candidates. */
+  /** The architecture that is asked about; all candidates when absent. */
   readonly arch?: string | undefined;
   readonly output: OutputFormat;
   readonly settings: PlacementSettings;
@@ -39,7 +39,7 @@ interface ProgressDeps {
 }
 
 /**
- * Prints the report of a cluster; 1 where the namespace is missing, or not all workloads are known to run on `arch`.
+ * Prints a cluster's report. Returns 1 if the namespace is missing, or not all workloads are known to run on `arch`.
  */
 export async function runReport(config: ReportConfig, deps: ReportDeps & ProgressDeps): Promise<number> {
   await using images = await openCallerImages(config, deps);
@@ -100,7 +100,7 @@ export async function printReport(
   return arch === undefined || isWhole && report.blocked?.length === 0 ? ExitCode.done : ExitCode.no;
 }
 
-/** Whether the only namespace that was read does not exist; where it may not be read, that is not known. */
+/** Whether the only namespace that was read does not exist; false where it may not be read. */
 async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal: AbortSignal): Promise<boolean> {
   if (name === undefined) return false;
   const missing = readOptional(api, { type: Resource.namespaces, name, signal }).then((found) => found === undefined);

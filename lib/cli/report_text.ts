@@ -15,7 +15,7 @@ export function renderReport({ totals, images, workloads }: ClusterReport, width
   ].join("\n");
 }
 
-/** What keeps workloads from one architecture. Says first when no image names it, since it may be misspelt. */
+/** What keeps workloads from one architecture. Begins with a warning if no image names it: it may be misspelt. */
 export function renderBlocked(
   { blocked = [], images, workloads }: ClusterReport,
   architecture: string,

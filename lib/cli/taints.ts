@@ -1,4 +1,4 @@
-// `archway taints plan|apply|clean`: the architecture taints by hand, by the same decisions that the controller makes.
+// `archway taints plan|apply|clean`: manages the architecture taints by hand, with the controller's decisions.
 import { openRateLimiter } from "../k8s/write_limits.ts";
 import { liftTaints, tryTolerations } from "../taints/cluster/write.ts";
 import { readSurvey } from "../taints/cluster/watches.ts";

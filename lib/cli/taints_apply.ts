@@ -1,4 +1,4 @@
-// `archway taints apply`: taints by watches until all nodes carry their taint or nothing more can be written.
+// `archway taints apply`: watches the cluster and taints nodes until all carry their taint, or nothing can be written.
 import { silentLogger } from "../log.ts";
 import { openRateLimiter, openWriteSlots, type WriteSlots } from "../k8s/write_limits.ts";
 import { type ApplyDeps, applyStep, type Holds, openHolds } from "../taints/cluster/apply.ts";
@@ -19,7 +19,7 @@ export interface AppliedTaints {
 export type TaintsApplyDeps = Pick<ReportDeps, "api" | "terminal" | "clock" | "signal">;
 
 const CHECK_MS = 100;
-/** Longest without a write before it counts as stuck (ms): longer than a refused write is held back. */
+/** Time (ms) without a write after which the command is stuck: longer than an object is held after a refused write. */
 const STUCK_MS = 20_000;
 
 /** Progress goes to standard error, a line for each phase. Throws when the signal aborts. */

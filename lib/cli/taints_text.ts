@@ -39,11 +39,11 @@ export function renderPlan({ nodes, pods, daemonSets, taint: { key, effect } }: 
 }
 
 function acceptance({ accepts, reason }: PodAcceptance): string {
-  // A policy can repeat what the owner of the pod wrote.
+  // A policy's message can repeat text of the pod's owner.
   return reason === "" ? accepts : `${accepts}: ${printable(reason)}`;
 }
 
-/** The pods that refuse the toleration, or may. */
+/** How many pods refuse the toleration, or may refuse it. */
 function exceptions(pods: readonly PodAcceptance[]): string {
   const count = (accepts: PodAcceptance["accepts"]): number => pods.filter((pod) => pod.accepts === accepts).length;
   const parts = [

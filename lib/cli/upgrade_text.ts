@@ -129,12 +129,10 @@ function problemsOf(facts: UpgradeFacts): readonly string[] {
   ];
 }
 
-/**
- * Validates by the cluster alone, with good answers assumed for what is outside of it: the upgrade itself asks there.
- */
+/** Validates by the cluster alone and assumes good answers from outside of it, where only the upgrade itself asks. */
 function judge(facts: UpgradeFacts): Validation {
   const { image, version } = facts.plan.spec.desired;
-  // An image without a version in the plan has some version, which the plan is to get.
+  // A plan with an image and no version later gets the version of the image.
   const payload = { image, version: version || "of the image", isIndex: true, architectures: [] };
   return validatePlan({
     ...facts,
