@@ -107,7 +107,7 @@ function sampled(metric: string, labels: readonly string[], help: string): reado
   return [metric, { help, labels, read }];
 }
 
-/** By how the settings were read last. */
+/** Gauges of how the settings were read last. */
 export const SETTINGS_GAUGES: GaugeTable<ConfigReading["kind"]> = {
   archway_upgrade_settings_invalid: {
     help: "1 while the settings of upgrades are missing or wrong: no upgrade begins or goes on.",

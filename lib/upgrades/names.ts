@@ -3,7 +3,7 @@
 
 export const Upgrades = {
   namespace: "openshift-managed-upgrade-operator",
-  /** The Lease of the MUO: while one of the two holds it the other does not act. */
+  /** The Lease of the MUO: while the MUO or Archway holds it, the other does not act. */
   lease: "managed-upgrade-operator-lock",
   config: "managed-upgrade-config",
   configMapName: "managed-upgrade-operator-config",

@@ -87,7 +87,7 @@ function settingsOf(facts: CapacityContext["facts"]): CapacitySettings {
   };
 }
 
-/** Advises whoever cordoned these nodes: their machines are being deleted, and their pods with them. */
+/** Advises on these nodes, whoever cordoned them: their machines are being deleted, and their pods with them. */
 async function adviseOn(
   names: readonly string[],
   { facts, nowMs, reader }: CapacityContext,
@@ -110,7 +110,7 @@ async function createMachineSets(
   }
 }
 
-/** Ignores those that are gone, or that were created anew since they were read. */
+/** Ignores MachineSets that are gone, or that were created anew since they were read. */
 async function deleteMachineSets(
   api: KubeApi,
   sets: readonly { readonly name: string; readonly uid: string }[],

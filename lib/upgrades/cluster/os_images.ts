@@ -1,5 +1,5 @@
-// The operating system images of pools, compared with those before a migration. Rendered MachineConfigs name them,
-// which are large and never change. Each is read once in the life of the process, and a few in one reconcile.
+// The operating system images of pools, compared with those before a migration. Rendered MachineConfigs name the
+// images. They are large and never change: the process reads each of them once, and a few per reconcile.
 import { LRUCache } from "lru-cache";
 import { objectAt, textAt } from "../../json.ts";
 import { type ReadApi, readOptional } from "../../k8s/api.ts";

@@ -47,7 +47,7 @@ function conditionSamples({ conditions }: HistoryEntry, labels: Labels): readonl
   );
 }
 
-/** The notification that marks each stage and is sent once, else the step whose end counts: both outlast a restart. */
+/** The notification that marks each stage, or the step whose end counts if none was sent. Both outlast a restart. */
 const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
   upgrade_started: ["StateStarted", "StartedNotificationSent"],
   upgrade_completed: ["StateCompleted", "CompletedNotificationSent"],
@@ -57,7 +57,7 @@ const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
   workernode_upgrade_completed: ["StateWorkerPlaneFinishedSL", "WorkerNodesUpgraded"],
 };
 
-/** A failed upgrade has no start any more, so that it is not taken for one that still runs. */
+/** Gives a failed upgrade no start, so that it is not taken for one that still runs. */
 function stageSamples({ conditions, notifications, phase }: HistoryEntry, labels: Labels): readonly CollectedSample[] {
   return Object.entries(STAGES).flatMap(([stage, [state, type]]) => {
     if (stage === "upgrade_started" && phase === "Failed") return [];

@@ -12,8 +12,8 @@ export interface HealthContext extends UpgradeFacts {
 }
 
 /**
- * The checks that may stop an upgrade, and those after it. The others find what may delay a node, which is no reason to
- * keep an old release.
+ * The checks that may stop an upgrade, and that run after it. The other checks find what may delay a node, which is no
+ * reason to keep an old release.
  */
 export const BLOCKING_CHECKS: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
 

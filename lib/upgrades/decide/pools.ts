@@ -1,5 +1,5 @@
-// MachineConfigPools: which are being updated, and which are paused: named, and not waited for. Nodes: who cordoned
-// them.
+// MachineConfigPools: which are being updated, and which are paused. Those are reported, but nothing waits for them.
+// Nodes: who cordoned them.
 import type { MachineConfigPool } from "../../vocabulary/machines.ts";
 import type { NotReadyNode } from "./types/cluster.ts";
 import type { Node } from "../../vocabulary/node.ts";
@@ -104,7 +104,7 @@ export function isWorkedOn({ annotations }: Node): boolean {
   return annotations[NodeKey.configState] === "Working";
 }
 
-/** Whether the machine config operator cordoned the node: it works on it, or is `Degraded` after a long drain. */
+/** Whether the machine config operator cordoned the node: it is updating it, or a long drain made it `Degraded`. */
 export function isUnderConfiguration(node: Node): boolean {
   const { annotations } = node;
   const hasConfigAhead = annotations[NodeKey.desiredConfig] !== annotations[NodeKey.currentConfig];

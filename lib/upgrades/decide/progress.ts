@@ -1,4 +1,4 @@
-// How far a plan has come: every step of its upgrade, those that have not begun among them, and what is waited for.
+// How far a plan has come: every step of its upgrade, even those that have not begun, and what is waited for.
 import { findCondition } from "../../vocabulary/condition.ts";
 import { IN_PROGRESS } from "./steps/run.ts";
 import { stepOf, upgraderFor } from "./steps/upgraders.ts";

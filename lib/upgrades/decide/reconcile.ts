@@ -109,7 +109,7 @@ function newEntry({ plan, clusterVersion }: UpgradeFacts, nowMs: number): Histor
   };
 }
 
-/** A plan that names only an image gets its version from it; one that names nothing is invalid. */
+/** A plan that names only an image gets the version of the image; a plan that names nothing is invalid. */
 function* reconcileWithoutVersion({ facts, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
   const state: PlanState = { facts, status, entry: newEntry(facts, nowMs), nowMs };
   return yield* facts.plan.spec.suspend ? reconcileSuspended(state) : reconcilePending(state);
@@ -168,13 +168,13 @@ function withConfigValid(
   return withPlanCondition(plan.status, { type: "ConfigValid", ...change }, { generation: plan.generation, nowMs });
 }
 
-/** Whether an update of the plan needs a reconcile: one that changes the status was written by a reconcile. */
+/** Whether an update of the plan needs a reconcile. An update of the status does not: a reconcile wrote it. */
 export function wantsReconcile({ before, after }: { readonly before: unknown; readonly after: unknown }): boolean {
   if (before === undefined || after === undefined) return false;
   return isDeepStrictEqual(memberOf(before, "status"), memberOf(after, "status"));
 }
 
-/** The plan; while the cluster still moves to an earlier target that was requested for it, with that target. */
+/** The plan. Its target is an earlier one as long as the cluster still moves to that at the plan's request. */
 export function withTargetUnderWay(plan: UpgradeConfig, clusterVersion: ClusterVersion): UpgradeConfig {
   const { spec, status } = plan;
   const begun = status.history.find((entry) => entry.phase === "Upgrading" && isStepDone(entry, COMMENCE_STEP));

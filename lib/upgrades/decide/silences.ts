@@ -40,7 +40,7 @@ export function controlPlaneSilenceEffects(
     .map((silence) => ({ kind: "createSilence", silence }));
 }
 
-/** Replaces the workers' silence when fewer nodes remain. One that expired meanwhile is not renewed: alerts are due. */
+/** Replaces the workers' silence when fewer nodes remain. An expired one is not renewed: alerts are due. */
 export function workerSilenceEffects(window: WorkerWindow, silences: readonly Silence[]): readonly Effect[] {
   const { version, remaining, endsAtMs, workerStartMs } = window;
   const beginning = `Silence for OSD worker node upgrade to version ${version} with remaining `;

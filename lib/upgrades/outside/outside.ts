@@ -95,7 +95,7 @@ export function openOutside(options: OutsideOptions): OpenOutside {
   const opened = undo.move();
   return {
     readers: (context) => outsideReaders(services, context),
-    // Its end follows the API server's clock, so its start must as well.
+    // The silence's end follows the API server's clock, so its start must as well.
     createSilence: (silence, signal) =>
       createSilence(alertmanager, { ...silence, nowMs: serverNowMs(clock, api) }, signal),
     endSilence: (id, signal) => endSilence(alertmanager, id, signal),

@@ -88,7 +88,9 @@ async function askGraph(
   return await readReleases(query, { caCerts: await bundles(), userAgent, clock }, context.signal);
 }
 
-/** That of the control plane's nodes, which are all alike; with a hosted control plane that of all nodes, if alike. */
+/**
+ * The architecture of the control plane's nodes, which are alike. If it is hosted, that of all nodes if they are alike.
+ */
 async function controlPlaneArchitecture({ reader }: OutsideContext): Promise<string | undefined> {
   const nodes = (await reader.nodes()).filter(({ architecture }) => architecture !== "");
   const masters = nodes.filter(isMaster);

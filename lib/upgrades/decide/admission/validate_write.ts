@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
   orderProblem,
 ];
 
-/** A cluster never goes back to an older version, and a migration keeps the one that it has. */
+/** A cluster never goes back to an older version, and a migration keeps its version. */
 function orderProblem({ desired }: UpgradeSpec, cv: ClusterVersion | undefined): string | undefined {
   if (cv === undefined || desired.image !== "" || isCommenced(desired, cv)) return undefined;
   const current = currentVersionOf(cv) ?? "";

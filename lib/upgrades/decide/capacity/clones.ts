@@ -17,7 +17,10 @@ export function cloneForSmoke(template: KubeObject): KubeObject {
   return clone(template, { name: `${template.metadata.name}-smoke`, label: MachineName.smokeLabel });
 }
 
-/** It selects by its own name, or the source would count its machines; it lacks the label by which Hive removes it. */
+/**
+ * A clone selects by its own name, or its source would count its machines. It lacks the label by which Hive would
+ * remove it.
+ */
 function clone(source: KubeObject, { name, label }: { readonly name: string; readonly label: string }): KubeObject {
   const own = { [MACHINE_SET_LABEL]: name, [label]: "true" };
   const spec = objectAt(source, "spec") ?? {};

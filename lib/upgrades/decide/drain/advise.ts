@@ -64,7 +64,7 @@ export function hasDrainFailed(
   return elapsedMs > maxWaitMs;
 }
 
-/** All strategies, soonest first; those that are due at the same time in this order. */
+/** All strategies, soonest first; those that are due at the same time keep the order below. */
 export function allStrategies({ timeoutMs, protectedTimeoutMs, expectedMs }: DrainSettings): readonly Strategy[] {
   const [plainMs, protectedMs] = [timeoutMs, protectedTimeoutMs + expectedMs];
   return byDueTime([

@@ -32,7 +32,7 @@ export function parseDrainPod(
   };
 }
 
-/** Whether it is a mirror pod, or one whose controller, not just any owner, is a DaemonSet. */
+/** Whether the pod is a mirror pod, or its controller (not just any owner) is a DaemonSet. */
 function isIgnoredByDrain({ ownerReferences = [], annotations = {} }: ObjectMeta): boolean {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   return controller?.kind === "DaemonSet" || annotations[MIRROR] !== undefined;

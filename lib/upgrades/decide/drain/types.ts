@@ -2,14 +2,14 @@
 import type { LabelSelector } from "../../../vocabulary/label_selector.ts";
 import type { DrainMode } from "../types/plan.ts";
 
-/** A pod that a drain must remove. Nothing is kept of it whose size users decide. */
+/** A pod that a drain must remove. It has no member whose size users decide. */
 export interface DrainPod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly isTerminating: boolean;
   readonly hasFinalizers: boolean;
-  /** Whether a PodDisruptionBudget counts it, or may do so. */
+  /** Whether a PodDisruptionBudget counts the pod, or may count it. */
   readonly isProtected: boolean;
 }
 
@@ -42,7 +42,9 @@ export interface Strategy {
   /** How long after the drain began (ms). */
   readonly dueAfterMs: number;
   readonly action: DrainAction["kind"];
-  /** Whether it is for this pod. While there is such a pod, the drain cannot fail before the strategy is due. */
+  /**
+   * Whether it is a strategy for this pod. While such a pod is left, the drain cannot fail before the strategy is due.
+   */
   readonly isTarget: (pod: DrainPod) => boolean;
   readonly actsOn: (pod: DrainPod) => boolean;
 }

@@ -156,7 +156,7 @@ const CUSTOMER_INFLUENCED = [
   "openshift-pipelines",
 ];
 
-/** Whether budgets of a namespace count: all but those of the platform, which their operators maintain. */
+/** Whether budgets of a namespace count. The platform's operators maintain its budgets, except where customers do. */
 export function isChecked(namespace: string): boolean {
   const isPlatform = namespace.startsWith("openshift-") || namespace.startsWith("kube-");
   return !isPlatform || CUSTOMER_INFLUENCED.includes(namespace);

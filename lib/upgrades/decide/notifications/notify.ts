@@ -31,7 +31,7 @@ export function notificationEffects(
   }];
 }
 
-/** The same for the same state of the same target of the same plan, from any replica. */
+/** Every replica gives the same ID to one state of one target of one plan. */
 function notificationId(
   state: string,
   { plan, entry: { version, architecture } }: {
@@ -60,7 +60,7 @@ export function sinksOf(deliveries: readonly Delivery[], id: string): readonly s
   return deliveries.find((delivery) => delivery.id === id)?.sinks ?? [];
 }
 
-/** Replaces one delivery, and drops those whose notifications every sink has, as the history shows. */
+/** Replaces one delivery. Drops deliveries whose notification is in the history, since every sink has it. */
 export function withDelivery(
   deliveries: readonly Delivery[],
   { id, sinks }: Delivery,

@@ -22,7 +22,7 @@ export function ocmValueOf(state: NotificationState): string | undefined {
 
 const FINAL_STATES: readonly NotificationState[] = ["StateCompleted", "StateFailed"];
 
-/** The states that may follow one. A stored `delayed` may also mean skipped capacity, so a delay may follow it. */
+/** The states that may follow a stored one. `Skipped` may mean skipped capacity, so a delay may follow it. */
 const FOLLOWING: Readonly<Record<string, readonly NotificationState[]>> = {
   Scheduled: ["StateStarted"],
   Started: ["StateScaleSkipped", "StateSkipped", "StateDelayed", ...FINAL_STATES],

@@ -24,7 +24,7 @@ import { reconcileUpgrading } from "./upgrading.ts";
 import { decideHealthBefore } from "../health_decision.ts";
 import { withNotified } from "../notifications/notify.ts";
 
-/** A plan that is due within this time is reconciled exactly then, any other at the regular interval. */
+/** A plan that is due within this time is reconciled exactly when it is due, any other at the regular interval. */
 const SOON_MS = 5 * MINUTE_MS;
 
 export function* reconcilePending(state: PlanState): Coroutine<ReconcileEnd> {

@@ -43,7 +43,7 @@ function isSame(left: unknown, right: unknown): boolean {
   return left === right;
 }
 
-/** Where users write the UpgradeConfig, it is its own policy source: its spec, until it is Upgraded. */
+/** Where users write the UpgradeConfig, its spec is the policy, until its phase is Upgraded. */
 export function localPolicyOf(object: JsonObject | undefined): PolicyResult {
   const [newest] = listAt(objectAt(object, "status"), "history") ?? [];
   const spec = objectAt(object, "spec");
@@ -93,7 +93,7 @@ export function isActionable(state: string): boolean {
   return !IDLE_STATES.includes(state);
 }
 
-/** Those with a version and a time, the earliest first. */
+/** The policies that have a version and a time, the earliest first. */
 export function orderPolicies(policies: readonly UpgradePolicy[]): readonly UpgradePolicy[] {
   const timed = policies.flatMap((policy) => {
     const nextRunMs = parseTime(policy.nextRun);

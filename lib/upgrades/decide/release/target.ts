@@ -12,7 +12,10 @@ export function isCommenced({ version, image, architecture }: DesiredRelease, cv
   return version !== "" && asked.version === version && (asked.architecture || now) === (architecture || now);
 }
 
-/** How the request was lost; undefined while the ClusterVersion follows it, even if an accepted one was taken back. */
+/**
+ * How the request was lost; undefined while the ClusterVersion has the target, even if the request was taken back
+ * since.
+ */
 export function lostRequest(desired: DesiredRelease, cv: ClusterVersion): string | undefined {
   if (isCommenced(desired, cv)) return undefined;
   const asked = cv.desiredUpdate;
@@ -81,12 +84,12 @@ export function decideRequest(desired: DesiredRelease, cv: ClusterVersion): Rele
     return ask({ version, image: null, architecture: null });
   }
   const conditional = cv.conditionalUpdates.find((update) => update.version === version);
-  // Naming its image accepts the risks of this update.
+  // A request that names the image accepts the risks of this update.
   if (conditional !== undefined) return ask({ version, image: conditional.image, architecture: null });
   return { kind: "notOffered", message: notOffered(version, cv) };
 }
 
-/** A ClusterVersion that is on its way to another version offers what follows from that one. */
+/** A ClusterVersion that is on its way to another version offers the updates of that version. */
 function notOffered(version: string, { history: [latest] }: ClusterVersion): string {
   const message = `version ${version} is not among the updates of the ClusterVersion yet`;
   return latest?.state === "Partial" ? `${message}, which is on its way to ${latest.version}` : message;

@@ -38,7 +38,7 @@ function comparePrereleases(left: readonly string[], right: readonly string[]): 
   return left.length - right.length;
 }
 
-/** Numbers by value and before other identifiers, and these by their characters. */
+/** Compares numbers by value, and other identifiers by their characters. Numbers come first. */
 function compareIdentifiers(left: string, right: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(left), /^\d+$/.test(right)];
   if (isNumber && isOtherNumber) return Number(left) - Number(right);

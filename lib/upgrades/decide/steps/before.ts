@@ -1,4 +1,4 @@
-// The steps before the update is requested. Each is decided anew in every run until then, as its answer may change.
+// The steps before the update is requested. Each is decided anew in every run until then, since its answer may change.
 import { decideHealthBefore } from "../health_decision.ts";
 import { notificationEffects } from "../notifications/notify.ts";
 import { parseVersion } from "../release/version.ts";
@@ -34,7 +34,7 @@ export const SEND_STARTED: Step = untilCommenced({
   decide: (observed) => done(notificationEffects("StateStarted", observed)),
 });
 
-/** Notifies once that the upgrade is delayed. Its condition is that of the step before. */
+/** Notifies once that the upgrade is delayed. The step shares its condition with the step before. */
 export const CHECK_DELAY: Step = untilCommenced({
   ...STARTED,
   reads: () => [],

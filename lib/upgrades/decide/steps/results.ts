@@ -45,12 +45,12 @@ export function hasCommenced(
   return isStepDone(entry, COMMENCE_STEP) || isCommenced(plan.spec.desired, clusterVersion);
 }
 
-/** The step until the update is requested: decided anew in every run, and skipped from then on. */
+/** Decides the step anew in every run until the update is requested, and skips it from then on. */
 export function untilCommenced(step: Step): Step {
   return skipWhen(hasCommenced, step);
 }
 
-/** The step until it is done: skipped from then on. */
+/** Skips the step once it is done. */
 export function once(step: Step): Step {
   return skipWhen(({ entry }) => isStepDone(entry, step.id), step);
 }

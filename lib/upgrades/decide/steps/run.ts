@@ -1,5 +1,5 @@
-// Runs steps up to the first incomplete one. What lasts is saved before the next begins, so that a crash repeats at
-// most one.
+// Runs steps up to the first incomplete one. Lasting results are saved before the next step begins, so that a crash
+// repeats at most one step.
 import { withNotified } from "../notifications/notify.ts";
 import { withHistoryEntry, withPlanCondition, withStepCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
@@ -20,7 +20,7 @@ import { renderTime } from "../../../vocabulary/time.ts";
 interface RunInput {
   readonly facts: UpgradeFacts;
   readonly entry: HistoryEntry;
-  /** With that entry in its history. */
+  /** Has `entry` in its history. */
   readonly status: UpgradeStatus;
   readonly nowMs: number;
 }

@@ -81,7 +81,7 @@ export function upgraderFor(profile: "type" | "multiarch-migration", type: Upgra
 
 const STEPS: ReadonlyMap<string, Step> = new Map([...OSD, ...MIGRATION].map((step) => [step.id, step]));
 
-/** By the type of its condition; undefined for a condition that is of no step. */
+/** The step whose condition has this type; undefined if no step has. */
 export function stepOf(id: string): Step | undefined {
   return STEPS.get(id);
 }

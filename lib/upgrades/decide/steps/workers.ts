@@ -104,7 +104,7 @@ export function waitForNodes(
   });
 }
 
-/** Done, as all nodes are updated. Paused pools are reported, since their nodes are not. */
+/** Ends the step, since all nodes are updated. Paused pools are reported, since their nodes are not. */
 export function nodesFinished(observed: Observed, pools: readonly MachineConfigPool[]): StepResult {
   const effects = [...notificationEffects("StateWorkerPlaneFinishedSL", observed), workerTimeout(observed, 0)];
   return done(effects, { workers: "finished", finding: pausedFinding(observed, pools) });

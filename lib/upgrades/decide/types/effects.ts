@@ -22,7 +22,7 @@ export interface CollectedSample {
 }
 
 export interface Notification {
-  /** The same for the same event of the same plan, from any replica: sinks use it to send nothing twice. */
+  /** Every replica gives the same ID to one event of one plan, so that sinks send nothing twice. */
   readonly id: string;
   readonly state: NotificationState;
   readonly version: string;

@@ -1,4 +1,4 @@
-// Everything that one reconcile of an upgrade reads. Most of it is read only if a step requests it, once a reconcile.
+// Everything that one reconcile of an upgrade reads. Most is read only if a step requests it, and only once.
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import type {
   Advisories,
@@ -28,17 +28,17 @@ export interface Readings {
   readonly buildingPools: ReadonlySet<string>;
   /** Nodes that were not Ready when they were read last, in the order of their names. */
   readonly notReadyNodes: readonly NotReadyNode[];
-  /** By pool, of those that have another configuration than before the migration. */
+  /** By pool, for pools whose configuration has changed since before the migration. */
   readonly osImages: ReadonlyMap<string, OsImageState>;
   /** `kubernetes.io/arch` of the control plane nodes, without duplicates. */
   readonly controlPlaneArchitectures: readonly string[];
-  /** Only those by `managed-upgrade-operator`. Some may have expired. */
+  /** Only silences by `managed-upgrade-operator`. Some may have expired. */
   readonly silences: readonly Silence[];
   readonly capacity: CapacityState;
   readonly capacityLeft: CapacityLeft;
   readonly health: readonly HealthResult[];
   readonly healthAfter: readonly HealthResult[];
-  /** Those that do not answer, each with the reason. */
+  /** Dependencies that do not answer, each with the reason. */
   readonly dependencies: readonly string[];
   /**
    * The payload that the target leads to: `desired.image`, or that of the update graph for version and architecture.

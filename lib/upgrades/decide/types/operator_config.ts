@@ -148,7 +148,7 @@ export function decodeOperatorConfig(tree: unknown): ConfigReading {
   return { kind: "parsed", config: decoded.data, warnings: sourceWarnings(manager) };
 }
 
-/** What the chosen source lacks; not in the schema, so that it is reported together with all other problems. */
+/** What the chosen source lacks. This is no part of the schema, so that all problems are reported together. */
 function sourceProblems(manager: unknown): readonly string[] {
   const kind = textAt(manager, "source").toUpperCase();
   const localName = textAt(manager, "localConfigName");

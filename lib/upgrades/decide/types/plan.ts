@@ -39,7 +39,7 @@ const Spec = z.object({
   })),
   /** Nothing begins while it is set; once the update was requested it has no effect. */
   suspend: z.boolean().catch(false),
-  /** Undefined: that of the settings, else `Observe`. */
+  /** Undefined: the mode of the settings, else `Observe`. */
   drain: section(z.object({ mode: z.enum(DRAIN_MODES).optional().catch(undefined) })),
   smoke: section(z.object({
     /** Name of a MachineSet in `openshift-machine-api`, of the other architecture, that is cloned with one replica. */
@@ -134,9 +134,9 @@ const HISTORY_ENTRY = {
   completeTime: time,
   workerStartTime: time,
   workerCompleteTime: time,
-  /** Which steps it takes, chosen once: those of `spec.type`, or those of a migration. */
+  /** Which steps the upgrade takes, chosen once: those of `spec.type`, or those of a migration. */
   profile: z.enum(["type", "multiarch-migration"]).catch(IMPLIED.profile),
-  /** Those that were sent, also by a later version: none is sent again for the same entry. */
+  /** Notifications that were sent, even by a later version: none is sent again for the same entry. */
   notifications: listOf({ state: z.string(), sentTime: certainTime }),
   baseline: z.looseObject(BASELINE).optional().catch(undefined),
 };
@@ -148,7 +148,7 @@ const Status = z.object({
 
 const DELIVERY = {
   id: text,
-  /** Names of the sinks that have it. */
+  /** Names of the sinks that have the notification. */
   sinks: z.array(z.unknown()).catch([]).transform((names): readonly string[] =>
     names.filter((name) => typeof name === "string")
   ),

@@ -10,7 +10,7 @@ export interface StepRecord {
   readonly finding?: NewPlanCondition | undefined;
 }
 
-/** The answer of a step. Its effects are applied first; when one fails, the step has failed with that. */
+/** The answer of a step. Its effects are applied first; when an effect fails, the step fails with its message. */
 export type StepResult =
   & {
     readonly effects: readonly Effect[];
@@ -25,11 +25,11 @@ export type StepResult =
 
 /** What people read of a step: on its page, and in the table of docs/upgrades.md, which is made of it. */
 export interface StepWords {
-  /** Type of its condition. Two steps that follow each other may share one, and so may those of different upgrades. */
+  /** Type of the step's condition. Successive steps may share one, and so may steps of different upgrades. */
   readonly id: string;
   readonly stage: "Before" | "Control plane" | "Workers" | "After";
   readonly title: string;
-  /** Markdown, as is `remedy`: what to do where that does not come. Alerts by name alone: the table links them. */
+  /** Markdown, like `remedy`: what to do if this does not come. The table links the names of alerts in it. */
   readonly waitsFor: string;
   readonly remedy: string;
   /** Whether the plan disables what the step is for, which is then shown as skipped. */
@@ -37,7 +37,7 @@ export interface StepWords {
 }
 
 export interface Step extends StepWords {
-  /** What it reads, given what is known so far; nothing where it skips itself. */
+  /** What the step reads, given what is known so far; nothing where the step is skipped. */
   readonly reads: (observed: Observed) => readonly ReadingName[];
   readonly decide: (observed: Observed, nowMs: number) => StepResult;
 }
@@ -56,7 +56,7 @@ export type ReconcileRequest =
   /** Write the status if it has changed, guarded by the last resourceVersion. A conflict ends the reconcile. */
   | { readonly kind: "save"; readonly status: UpgradeStatus };
 
-/** What came of a request; what it did not ask for is empty. */
+/** The result of a request. Members that it did not ask for are empty. */
 export interface ReconcileAnswer {
   readonly read: Observed["read"];
   readonly done: readonly Effect[];

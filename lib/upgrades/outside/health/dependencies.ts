@@ -11,7 +11,7 @@ export interface DependencyDeps {
 const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 1_000;
 
-/** Those that do not answer: `https://a.example.com/ (it answers with status 503)`. */
+/** The services that do not answer: `https://a.example.com/ (it answers with status 503)`. */
 export async function checkDependencies(
   deps: DependencyDeps,
   { urls, timeoutSeconds }: OperatorConfig["dependencies"],

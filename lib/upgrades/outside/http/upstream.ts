@@ -1,5 +1,5 @@
-// One server that upgrades depend on beside the API server: where it is, how to log in, and bounds for each request.
-// Nothing is followed anywhere else: a redirect is a failure, so that a token reaches no other host.
+// One server that upgrades depend on beside the API server: where it is, how to log in, and bounds for each request. A
+// redirect is not followed but is a failure, so that a token reaches no other host.
 //
 //   send ─▶ endpoint (address, CA, token, as its source has them) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
 //             ▲ 401: discarded and read once more
@@ -25,16 +25,16 @@ export interface UpstreamEndpoint {
 }
 
 export interface EndpointSource {
-  /** Throws where a part of it is missing, with a message that is safe to show. */
+  /** Throws where a part of the endpoint is missing, with a message that is safe to show. */
   endpoint(signal: AbortSignal): Promise<UpstreamEndpoint>;
-  /** Of a source that keeps its token: to be called when the server has refused it. */
+  /** Drops the token that the source keeps. To be called when the server has refused that token. */
   readonly discard?: () => void;
 }
 
 export interface UpstreamLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Attempts for all but a POST; absent: one, as most callers come back within a minute. */
+  /** Attempts for all but a POST; absent: one, since most callers come back within a minute. */
   readonly maxAttempts?: number | undefined;
 }
 
@@ -77,7 +77,7 @@ export class Upstream implements Disposable {
     this.#options = options;
   }
 
-  /** Sends it and parses the JSON answer. Another shape is an UpstreamError (`malformed`) that names the place. */
+  /** Sends the request and parses the JSON answer. Another shape is an UpstreamError (`malformed`) with the place. */
   async json<T>(request: UpstreamRequest, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
     const { text, name } = await this.send(request, signal);
     const parsed = schema.safeParse(tryParseJson(text));
@@ -107,7 +107,7 @@ export class Upstream implements Disposable {
     this.#client = undefined;
   }
 
-  /** Sends it once more after a 401, since a token that is kept may have been replaced. */
+  /** Sends the request once more after a 401, since a token that the source keeps may have been replaced. */
   async #sendLoggedIn(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { source } = this.#options;
     try {
@@ -218,7 +218,7 @@ interface DirectRequest {
   readonly signal: AbortSignal;
 }
 
-/** Like fetch with `redirect: "manual"`, over its own connection and never by a proxy, behind which no Service is. */
+/** Like fetch with `redirect: "manual"`, over its own connection and never by a proxy, which reaches no Service. */
 async function fetchDirect(url: URL, { method, headers, body, signal }: DirectRequest): Promise<Response> {
   // Nothing is gained by compression inside of a cluster.
   headers.set("accept-encoding", "identity");

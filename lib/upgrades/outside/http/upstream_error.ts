@@ -6,7 +6,7 @@ import { describeWireFault } from "../../../oci/http/wire_fault.ts";
 type UpstreamFault =
   | "unreachable"
   | "timeout"
-  /** Its certificate or the hand-shake: waiting does not help. */
+  /** The server's certificate or the handshake is at fault: waiting does not help. */
   | "tls"
   /** 429 or 5xx. */
   | "unavailable"

@@ -1,5 +1,5 @@
-// Alerts by Prometheus's instant queries, and Alertmanager's silences. Each rejects with UpstreamError without an
-// answer.
+// Alerts by Prometheus's instant queries, and Alertmanager's silences. Each call rejects with UpstreamError if it gets
+// no answer.
 import * as z from "zod";
 import {
   criticalAlertsQuery,

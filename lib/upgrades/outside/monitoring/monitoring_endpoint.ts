@@ -105,7 +105,7 @@ const DAY_SECONDS = 86_400;
 const SECRET_KEEP_MS = 10 * MINUTE_MS;
 const USED_SHARE = 0.8;
 
-/** Without audiences, which the client's type demands, the token is for the API server. */
+/** The client's type demands audiences, but a token without them is for the API server. */
 type TokenRequest = Omit<Wire<AuthenticationV1TokenRequest>, "spec"> & {
   readonly spec: Partial<Wire<V1TokenRequestSpec>>;
 };
@@ -135,7 +135,7 @@ export function openMonitoringToken(
   });
 }
 
-/** Undefined where there is none, or where Secrets may not be read: that right reaches much farther than this token. */
+/** Undefined without such a Secret, or without the right to read Secrets, which reaches farther than this token. */
 async function readSecretToken(
   api: Pick<KubeApi, "list">,
   signal: AbortSignal,

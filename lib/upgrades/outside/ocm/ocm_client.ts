@@ -25,7 +25,7 @@ export interface OcmClientOptions {
   readonly clusterId: (signal: AbortSignal) => Promise<string>;
 }
 
-/** Those of the MUO's client: five retries, 2 to 32 s apart. A server that hangs holds a call for four minutes. */
+/** The limits of the MUO's client: five retries, 2 to 32 s apart. A server that hangs holds a call for four minutes. */
 export const OCM_LIMITS: UpstreamLimits = {
   timeoutMs: 30_000,
   maxBytes: 4 * 1024 * 1024,
@@ -65,7 +65,7 @@ export class OcmClient {
     throw new UpstreamError(message, { fault: "refused", status: 404 });
   }
 
-  /** Those of the first page. The MUO looks at one. */
+  /** The policies of the first page. The MUO looks at one. */
   async policies(clusterId: string, signal: AbortSignal): Promise<readonly UpgradePolicy[]> {
     const path = `${clusterPath(clusterId)}/upgrade_policies`;
     const query = { page: "1", size: PAGE_SIZE };
@@ -114,9 +114,7 @@ export class OcmClients implements Disposable {
     this.#options = options;
   }
 
-  /**
-   * The client that the settings ask for; undefined: for none. One for another address is closed. Throws UpstreamError.
-   */
+  /** The client that the settings ask for, if any. Closes a client for another address. Throws UpstreamError. */
   clientOf({ ocmBaseUrl }: OperatorConfig["configManager"]): OcmClient | undefined {
     if (ocmBaseUrl === undefined) return undefined;
     const baseUrl = checkedBaseUrl(ocmBaseUrl);

@@ -32,7 +32,7 @@ export interface PolicySource {
 interface PolicySyncDeps {
   readonly api: KubeApi;
   readonly namespace: string;
-  /** By these settings, or as they are now. */
+  /** The source by `config`, or by the current settings if absent. */
   readonly source: (signal: AbortSignal, config?: OperatorConfig) => Promise<PolicySource>;
   readonly watchIntervalMinutes: () => number;
   readonly clock: Clock;
@@ -156,7 +156,7 @@ export function openOcmPolicySource(
         if (!isActionable(value)) continue;
         const spec = specOfPolicy(policy, { cluster, type });
         if (spec !== undefined) return { kind: "desired", spec };
-        // An answer of "none" would delete the plan.
+        // This throws, since an answer of "none" would delete the plan.
         throw new UpstreamError("Cannot use the policy of the cluster manager: its version is no version.", {
           fault: "malformed",
         });

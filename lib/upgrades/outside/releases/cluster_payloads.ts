@@ -1,4 +1,5 @@
-// Reads release payloads with the cluster's pull secret, which is read again before each payload, since both are rare.
+// Reads release payloads with the cluster's pull secret. The secret is read again before each payload, since payloads
+// are rarely read.
 //
 //   image ─▶ plan (mirrors, policy) ─▶ manifest: an index ─▶ child for the control plane ─▶ config: label with the version
 //                                              └ one image ─────────────────────────────────┘

@@ -18,8 +18,8 @@ export interface NotificationSink {
   /** For messages, and the record of deliveries: `event`, `webhook`. */
   readonly name: string;
   /**
-   * Resolves once the sink has it or does not need it. A repeated ID does nothing where the sink can tell. Rejects with
-   * a safe message.
+   * Resolves once the sink has the notification or does not need it. A repeated ID does nothing where the sink can
+   * tell. Rejects with a safe message.
    */
   send(notification: Notification, signal: AbortSignal): Promise<void>;
 }
@@ -121,7 +121,7 @@ const MAX_NOTIFICATIONS = 100;
 
 export type Notify = (notification: Notification, options: SendOptions) => Promise<void>;
 
-/** Sends to every sink that does not have it yet. Rejects when one of them fails. */
+/** Sends a notification to every sink that does not have it yet. Rejects when a sink fails. */
 export function openNotifier({ sinks, observe }: NotifierDeps): Notify {
   const sent = new LRUCache<string, Set<string>>({ max: MAX_NOTIFICATIONS });
   return async (notification, options) => {
