@@ -156,7 +156,7 @@ export class BuildMetrics {
     this.show = openGauges(registry, GAUGES);
   }
 
-  /** Counts what changed; nothing without `before`, as another replica has counted what this one sees first. */
+  /** Counts what changed. Without `before` it counts nothing: another replica has counted what this one sees first. */
   count(now: PoolBuildView, before: PoolBuildView | undefined): void {
     if (before === undefined) return;
     const { pool, times: { createdAt, startedAt, endedAt } } = now;

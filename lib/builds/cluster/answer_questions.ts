@@ -101,7 +101,7 @@ async function answerPush(
   try {
     const target = await push.target(push.targetOf(`${repository}:probe`));
     const upload = await withRetries(() => target.startUpload(), { clock, signal });
-    // A registry that refuses this drops the unfinished upload after a while.
+    // A registry that refuses to cancel drops the unfinished upload after a while.
     await target.sendToUpload(upload, { message: { method: "DELETE" } }).catch(() => undefined);
     return { kind: "granted" };
   } catch (error) {

@@ -43,7 +43,7 @@ export async function applyEffect(effect: BuildEffect, facts: BuildFacts, deps: 
   const { api, signal } = deps;
   switch (effect.kind) {
     case "create build":
-      // On a conflict, another client or an earlier try has created it: the next reconcile reads it.
+      // On a conflict, another client or an earlier try has created the build: the next reconcile reads it.
       return void await ignoring(isConflict, api.create(Resource.machineOsBuilds, effect.build, { signal }));
     case "patch":
       return await patch(effect.target, effect.patch, {}, deps);
@@ -99,7 +99,7 @@ async function deleteObject(
   await ignoring(isNotFound, api.delete(RESOURCES[resource], targetOf(target, namespace), options));
 }
 
-/** Throws a conflict where another record was written since: the next reconcile reads that one first. */
+/** Throws a conflict if another record was written since: the next reconcile reads that record first. */
 async function writeRecord(
   object: KubeObject,
   previousVersion: string | undefined,

@@ -1,4 +1,4 @@
-// Creates what a Job mounts, then the Job, and makes the Job an owner of what it mounts: that goes with the last Job.
+// Creates what a Job mounts, then the Job, and makes the Job an owner of these objects, which go with the last Job.
 import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
 import type { BuildEffect, SecretCopy } from "../decide/effects.ts";
 import { ignoring, type KubeApi } from "../../k8s/api.ts";
@@ -82,7 +82,7 @@ async function addOwner(
   const { name, ownerReferences = [], resourceVersion } = object.metadata;
   if (ownerReferences.some(({ uid }) => uid === owner.uid)) return;
   const document = { metadata: { resourceVersion, ownerReferences: [...ownerReferences, owner] } };
-  // It was garbage collected with its former owner, or changed meanwhile: the next reconcile completes it.
+  // The object was garbage collected with its former owner, or changed meanwhile: the next reconcile adds the owner.
   const isLeft = (error: unknown): boolean => isNotFound(error) || isConflict(error);
   await ignoring(isLeft, api.patch(type, { namespace, name }, { body: { kind: "merge", document }, signal }));
 }

@@ -1,4 +1,4 @@
-// What one reconcile of a MachineOSConfig reads: what is watched from memory, a few objects by their name.
+// Reads what one reconcile of a MachineOSConfig needs: watched objects from memory, a few others by their name.
 import type { JobObservation } from "../decide/parse/job.ts";
 import type { MachineOSConfig } from "../decide/parse/machine_os_config.ts";
 import { parseRenderedConfig, type RenderedConfig } from "../decide/parse/machine_config.ts";

@@ -5,7 +5,7 @@
 //                                       ├─ goes on ──▶ every architecture a step, then publish
 //                                       └─ ended ────▶ set what nodes run, clean up, delete old builds
 //
-// Questions to registries come first: the same decision is made again with its answers.
+// Questions to registries come first: the same decision is made again with the answers.
 import { annotationPatch, type PoolBuildView } from "./effects.ts";
 import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.ts";
 import { questionKey, type RegistryQuestion } from "./observed.ts";

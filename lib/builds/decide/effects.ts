@@ -30,7 +30,7 @@ export type BuildEffect =
   | { readonly kind: "patch" | "patch status"; readonly target: ObjectTarget; readonly patch: JsonObject }
   /** JSON merge patch of the `data` of the ConfigMap of architectures. */
   | { readonly kind: "write architectures"; readonly data: Readonly<Record<string, string>> }
-  /** Verifies the images, publishes their index or the only one, and records the outcome by `withPublishOutcome()`. */
+  /** Verifies images, publishes their index or the only image, and records the outcome by `withPublishOutcome()`. */
   | {
     readonly kind: "publish";
     /** Name of the MachineOSBuild. */
@@ -70,13 +70,13 @@ export interface ImageToPublish {
   readonly reference: string;
   readonly buildKey: string;
   readonly isUnlabelled: boolean;
-  /** Only of a staged image: its tag in the repository that is published to. */
+  /** The tag that a staged image gets in the repository of the index; absent for other images. */
   readonly tag?: string;
 }
 
 export interface SecretCopy {
   readonly object: KubeObject;
-  /** Name of the registry secret whose credentials it gets, as `.dockerconfigjson`. */
+  /** Name of the registry secret whose credentials the copy gets, as `.dockerconfigjson`. */
   readonly from: string;
 }
 

@@ -3,7 +3,7 @@
 import { BUILD_POOL_LABEL } from "../../names.ts";
 import type { KnownArchitecture } from "../../arch.ts";
 
-/** Their Lease in Archway's namespace, and `source.component` of their events. */
+/** The Lease of image builds in Archway's namespace, and `source.component` of their events. */
 export const IMAGE_BUILD_NAMES = { lease: "archway-image-builds", eventSource: "archway-image-builds" } as const;
 
 export const MCO_GROUP = "machineconfiguration.openshift.io";

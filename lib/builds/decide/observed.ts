@@ -68,7 +68,7 @@ export type RegistryAnswer =
   | { readonly kind: "granted" }
   | { readonly kind: "absent" }
   | { readonly kind: "denied"; readonly message: string }
-  /** It exists, but is not an image of one architecture, or can never be read. */
+  /** The reference exists, but is not an image of one architecture, or can never be read. */
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string; readonly retryAfterMs?: number | undefined };
 

@@ -1,4 +1,5 @@
-// Optional inputs of a build: subscriptions, repositories, keys. A pod waits for one that is deleted before it starts.
+// Optional inputs of a build: subscriptions, repositories, keys. A pod waits for those that are deleted before it
+// starts.
 
 export interface OptionalInput {
   readonly volume: string;
@@ -16,7 +17,7 @@ export function objectNameOf({ volume }: OptionalInput, pool: string): string {
   return volume === "etc-pki-entitlement" ? `${volume}-${pool}` : volume;
 }
 
-/** The mounted ones that do not exist, for a message: `secret "etc-pki-rpm-gpg"`. */
+/** The mounted inputs that do not exist, for a message: `secret "etc-pki-rpm-gpg"`. */
 export function missingInputs(
   volumes: readonly string[],
   { pool, optional }: { readonly pool: string; readonly optional: readonly OptionalInput[] },

@@ -98,7 +98,7 @@ const count = z.number().int().nonnegative();
 const maybe = { text: z.string().optional(), flag: z.boolean().optional() };
 const loose = z.looseObject;
 
-/** The members that are read here; those of a later version are kept. */
+/** The named members of a loose object, which keeps those of a later version as well. */
 type Named<T> = T extends unknown ? { readonly [K in keyof T as string extends K ? never : K]: T[K] } : never;
 
 /** What is recorded of one architecture's build; times are RFC 3339. */
@@ -121,13 +121,10 @@ export const ArchitectureBuild = loose({
   /** The tag that was pushed, where it is not the plan's. */
   tag: maybe.text,
   waitingSince: maybe.text,
-  /** Since when a registry gives no answer about it. */
+  /** Since when a registry gives no answer about this architecture. */
   unansweredSince: maybe.text,
   wasLost: maybe.flag,
-  /**
-   * The image has no label with its build key, as it comes from the machine config operator or a build of one
-   * architecture.
-   */
+  /** The image has no label with its build key: the machine config operator made it, or a build in mode `single`. */
   isUnlabelled: maybe.flag,
   /** `registry/repository` that has the image, where it is not the plan's: it is copied when the index is made. */
   from: maybe.text,

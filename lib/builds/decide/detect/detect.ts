@@ -56,7 +56,7 @@ export function membersOf(
   );
 }
 
-/** Nodes by what their kubelets report, without those that report nothing or what no image is built for. */
+/** Counts nodes by the architecture that their kubelets report, if it is one that images are built for. */
 function countArchitectures(nodes: readonly BuildNode[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { reportedArchitecture: name } of nodes) {
@@ -151,7 +151,7 @@ export function uncoveredMessage(nodes: readonly UncoveredNode[]): string {
     "them out of it, until an image for their architecture is published.";
 }
 
-/** Since when each architecture of the stored set that has no node any more has none, RFC 3339. */
+/** Since when architectures of the stored set have had no node (RFC 3339), by architecture. */
 export type GoneSince = Readonly<Record<string, string>>;
 
 export function parseGoneSince(text = ""): GoneSince {
@@ -197,7 +197,7 @@ interface EffectiveSetInput {
 }
 
 /**
- * The set to plan for. An architecture without nodes stays for `retainMs`, and longer until another change needs a
+ * The set to plan for. An architecture without nodes stays for `retainMs`, and longer until something else needs a
  * build.
  */
 export function effectiveSet(

@@ -71,10 +71,7 @@ function digestProgram({ rendered, facts: { settings } }: JobInput): Pick<Wire<V
   return { image: digestImage === "" ? image : digestImage, command };
 }
 
-/**
- * In the form that Kubernetes' `labels.ConvertSelectorToLabelsMap` parses, which the machine config operator's command
- * calls.
- */
+/** In the form that the machine config operator's command parses: `labels.ConvertSelectorToLabelsMap` of Kubernetes. */
 function labelText(plan: BuildPlan, arch: ArchitecturePlan): string {
   return Object.entries(childLabels(plan, arch)).toSorted(([left], [right]) => left < right ? -1 : 1)
     .map(([key, value]) => `${key}=${value}`).join(",");

@@ -138,7 +138,7 @@ export function nodesFor(
   }
   if (usable.some(({ taints }) => !taints.some(repels))) return { kind: "some", tolerations: [] };
   const shared = sharedTaints(usable);
-  // The shared taints are enough only for a node that has no others; else those of the node with the fewest count.
+  // Shared taints suffice only if a node has no others. If none is such, the node with the fewest taints counts.
   const [node] = usable.filter(({ taints }) => taints.filter(repels).length === shared.length);
   const tolerated = node === undefined ? fewestTaints(usable) : shared;
   if (toleratesDedicated) return { kind: "some", tolerations: tolerated.map(asToleration) };

@@ -1,6 +1,6 @@
 // The name that the machine config operator gives a build: MD5 over YAML, as gopkg.in/yaml.v2 writes it, of the pool's
-// configuration, the MachineOSConfig's spec and the images. Pools of one architecture keep it, so that a takeover
-// changes nothing.
+// configuration, the MachineOSConfig's spec and the images. Pools of one architecture keep this name, so that a
+// takeover changes nothing.
 import { createHash } from "node:crypto";
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";

@@ -1,4 +1,5 @@
-// How to delete an image. In OpenShift's registry it is by ImageStreamTag: who may push there may not delete manifests.
+// How to delete an image. In OpenShift's registry, by ImageStreamTag: accounts with the right to push may not delete
+// manifests there.
 import { parseReference } from "../../../oci/reference.ts";
 import { canonicalHost } from "../../../oci/host_names.ts";
 
@@ -6,7 +7,7 @@ export type DeleteBy =
   | { readonly kind: "manifest" }
   /** By OpenShift's API: `name` is `STREAM:TAG`. */
   | { readonly kind: "image stream tag"; readonly namespace: string; readonly name: string }
-  /** It is in OpenShift's own registry, and the reference is no tag of an ImageStream. */
+  /** The image is in OpenShift's own registry, and the reference is no tag of an ImageStream. */
   | { readonly kind: "nothing" };
 
 const SERVICE = "image-registry.openshift-image-registry.svc";

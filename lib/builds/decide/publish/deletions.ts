@@ -78,7 +78,7 @@ export function imageDeletions(
   const record = input.records.find(({ buildUid }) => buildUid === deleted.meta.uid)?.record;
   const repository = cutReference(deleted.pushSpec).name;
   const whole = digestOf(deleted.status.digestedPushSpec);
-  // An index in use keeps all its images: a node may run one of them, and it is of no use without one.
+  // An index in use keeps all its images: a node may run any of them, and the index is useless without one of them.
   const live = liveDigests(input, deleted);
   if (live.has(whole)) return [];
   const tag = record?.index.kind === "published" ? record.index.tag : deleted.meta.name;
@@ -112,7 +112,7 @@ export function stagedDeletions(
   });
 }
 
-/** Deletes a surplus build, or the record of a deleted one, its images first. Only one, as builds may share images. */
+/** Deletes one surplus build, or record of a deleted one, its images first. Only one: builds may share images. */
 export function decideDeletion(input: DeletionInput): readonly BuildEffect[] {
   const [oldest] = surplusBuilds(input);
   if (oldest !== undefined) {

@@ -84,7 +84,7 @@ export function messageOf(state: MachineOSBuildState, { archs, index }: BuildRec
   return [...parts, ...published].join(" ").slice(0, MAX_MESSAGE);
 }
 
-/** Characters. The API server allows more, but nobody reads it. */
+/** Most characters of a message. The API server allows more, but nobody would read them. */
 const MAX_MESSAGE = 4_000;
 
 const STATE_EVENTS: Readonly<Record<MachineOSBuildState, string>> = {
@@ -143,7 +143,7 @@ function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): 
   });
 }
 
-/** None for a single image, which is published as it is. */
+/** No events for a single image, which is published as it is. */
 function publishedEvents(name: string, { archs, index }: BuildRecord): readonly BuildEvent[] {
   if (index.kind !== "published" || digestOf(index.reference) === index.children[0]) return [];
   const message = `The index of ${archs.map(({ arch }) => arch).join(", ")}: ${index.reference}.`;

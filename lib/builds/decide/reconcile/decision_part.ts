@@ -35,5 +35,5 @@ export function joinParts(parts: readonly DecisionPart[]): DecisionPart {
   };
 }
 
-/** Wait (ms) before reading again what is not watched, or a registry that gave no answer and no time. */
+/** Wait (ms) before unwatched objects are read again, or a silent registry that named no time is asked again. */
 export const ASK_AGAIN_MS = 30_000;

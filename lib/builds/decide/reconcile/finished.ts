@@ -31,7 +31,7 @@ interface CheckedImages {
 /** Checks that published images still exist. A missing index or tag is published again, a missing image built again. */
 export function checkImages(subject: BuildSubject, record: BuildRecord): CheckedImages {
   const { facts, build } = subject;
-  // After a problem they are checked at each reconcile, until it is solved.
+  // After a problem the images are checked at each reconcile, until it is solved.
   const isDue = facts.checksImages || isTrue(facts.config.status.conditions, ConfigCondition.imageChanged);
   if (!isDue) return { found: "not checked", part: decisionPart() };
   const reference = build.status.digestedPushSpec ?? "";
@@ -61,7 +61,7 @@ type Asking = { readonly kind: "answered"; readonly answers: Answers } | {
   readonly part: DecisionPart;
 };
 
-/** The answers by reference, or what must come first. The digest is asked for only if the tag does not name it. */
+/** The answers by reference, or a part that gets them. Asks for the digest only if the tag does not name it. */
 function answersAbout(
   { reference, tag, children }: PublishedReferences,
   { facts, build }: BuildSubject,
@@ -118,7 +118,7 @@ function repairOf(
     : decisionPart();
 }
 
-/** Sets the image that nodes run. It covers every architecture of the plan, and is not set where it is set already. */
+/** Sets the image that nodes run, unless it is set already. The image covers every architecture of the plan. */
 function publishToPool({ facts: { config: { meta, status } }, plan, build }: BuildSubject): DecisionPart {
   const reference = build.status.digestedPushSpec;
   if (reference === undefined) return decisionPart();
@@ -177,7 +177,7 @@ function surplusEffects({ facts, plan, build }: BuildSubject): readonly BuildEff
   return decideDeletion({ config, builds, records, nodes, digestsElsewhere, retain, current: plan.name });
 }
 
-/** The stored record, or what the status alone says. Undefined for an index that was built: it is built again. */
+/** The stored record, or one by the status alone. Undefined for an index that is not pre-built: it is built again. */
 export function recordOfEnded({ facts, plan, build }: BuildSubject): BuildRecord | undefined {
   const stored = storedRecord(facts, build);
   if (stored !== undefined) return stored.record;
@@ -196,7 +196,7 @@ export function recordOfEnded({ facts, plan, build }: BuildSubject): BuildRecord
   return { archs, index: { ...index, children: [digest] } };
 }
 
-/** Deletes a build that succeeded. The next one has its name, and reuses the images that are still there. */
+/** Deletes a build that succeeded. The next build has the same name, and reuses the images that are still there. */
 export function buildAgain({ facts, plan, build }: BuildSubject, why: string): DecisionPart {
   return decisionPart({
     effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")],

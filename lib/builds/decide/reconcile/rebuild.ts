@@ -69,7 +69,7 @@ export function retryDenied({ facts, build }: BuildSubject, { archs, index }: Bu
   const failed = archs.filter(({ state }) => state === "Failed" || state === "Interrupted");
   const denied = [...failed, ...(index.kind === "failed" ? [index] : [])].map(({ deniedVersion }) => deniedVersion);
   if (denied.length === 0 || denied.includes(undefined)) return decisionPart();
-  // Users' secrets are not watched, so that they are read again after a while.
+  // Users' secrets are not watched, so they are read again after a while.
   if (denied.every((version) => version === secretVersions.push)) {
     return decisionPart({ wakeAtMs: nowMs + ASK_AGAIN_MS });
   }
@@ -84,7 +84,7 @@ function replace(facts: BuildFacts, build: MachineOSBuild): DecisionPart {
   return decisionPart({ effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")] });
 }
 
-/** What to build anew: `all`, or the named ones. Else all of a build that succeeded, or those that are not done. */
+/** Architectures to build anew: those that are named, or `all`. By default all after a success, else those not done. */
 function selection(
   asked: string,
   { facts, plan, build }: RebuildSubject,

@@ -1,4 +1,5 @@
-// Whether an architecture's image exists already, by any name. Only a clear yes means reuse, only a clear no a build.
+// Whether an architecture's image exists already, by any name. Only a clear yes leads to reuse, only a clear no to a
+// build.
 import { mcoBuildName } from "../plan/mco_build_name.ts";
 import { cutReference } from "../../../oci/reference.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../observed.ts";
@@ -52,7 +53,7 @@ export function decideReuse(arch: ArchitecturePlan, { plan, facts }: PlanAndFact
   return { kind: "build", refused };
 }
 
-/** Why an image is not the one that is wanted; undefined: it is. */
+/** Why an image is not the wanted one; undefined if it is. */
 export function mismatchOf(
   { platform: { os, architecture }, labels, digest }: Pick<OneImage, "platform" | "labels" | "digest">,
   { arch, buildKey }: Pick<ArchitecturePlan, "arch" | "buildKey">,
@@ -71,7 +72,7 @@ export function mismatchOf(
 /** Builds with the same key mostly have the same image, and each candidate costs a request. */
 const MAX_RECORDED = 3;
 
-/** Recorded images, then what tags name; those that need no copy from another repository before all others. */
+/** Recorded images, then those of `mcoBuilds`, then tags. Images that need no copy to another repository come first. */
 function candidatesOf(arch: ArchitecturePlan, { plan, facts }: PlanAndFacts): readonly Candidate[] {
   const tagged = [plan.repository, plan.jobRepository].map((repository): Candidate => ({
     repository,

@@ -1,4 +1,4 @@
-// A build that has not ended: every architecture one step on, Jobs for some, and the whole published when all are done.
+// Advances a build that has not ended: every architecture by a step, Jobs for some, and publishes when all are done.
 import { type BuildEffect, deletion, type ImageToPublish } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import { renderJob, renderSecrets } from "../job/job_object.ts";

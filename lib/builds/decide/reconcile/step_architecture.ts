@@ -184,7 +184,7 @@ export function withoutRegistryWait(before: ArchitectureBuild): ArchitectureBuil
   return unansweredSince === undefined ? before : rest;
 }
 
-/** A pod that fits no node gets as much time as a node that is missing. */
+/** A Job whose pod fits no node waits as long as an architecture that has no node. */
 function unschedulable(before: ArchitectureBuild, { job, facts }: JobContext): ArchitectureStep {
   const waited = waitForNode(before, facts);
   if (waited.next.state !== "Failed") return waited;
@@ -192,7 +192,7 @@ function unschedulable(before: ArchitectureBuild, { job, facts }: JobContext): A
   return stay({ ...waited.next, message }, { effects: [deletion("jobs", job.meta, "Background")] });
 }
 
-/** A pod that cannot start goes on once what it lacks exists. The message names that. */
+/** A pod that cannot start goes on once the missing objects exist. The message names them. */
 function starting(next: ArchitectureBuild, pod: StartingPod, { job, facts, plan }: JobContext): ArchitectureStep {
   const missing = missingInputs(pod.volumes, { pool: plan.pool, optional: facts.optionalInputs });
   const problems = [...missing.map((name) => `${name} is gone`), ...pod.complaints];
@@ -210,7 +210,7 @@ function readDigest(arch: ArchitecturePlan, known: ArchitectureBuild, context: J
   );
   const waitUntilMs = (completedMs(job) ?? facts.nowMs) + DIGEST_WAIT_MS;
   if (left === undefined && facts.nowMs < waitUntilMs) return stay(known, { wakeAtMs: waitUntilMs });
-  // Only this Job pushes to this tag.
+  // Without a stored digest the tag will do, since only this Job pushes to it.
   const reference = left === undefined
     ? `${plan.jobRepository}:${known.tag ?? arch.tag}`
     : `${plan.jobRepository}@${left.digest}`;

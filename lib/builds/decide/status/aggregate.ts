@@ -22,7 +22,7 @@ export function isRunning({ state }: Pick<ArchitectureBuild, "state">): boolean 
   return RUNNING.includes(state);
 }
 
-/** Whether its message, if it has one, says what it waits for. */
+/** Whether the architecture's message, if it has one, says what it waits for. */
 export function isHeldUp(one: Pick<ArchitectureBuild, "state" | "unansweredSince">): boolean {
   return isRunning(one) || one.state === "Pending" && one.unansweredSince !== undefined;
 }
@@ -125,7 +125,7 @@ interface ConditionsInput {
   readonly nowMs: number;
 }
 
-/** All seven conditions. One whose status stays keeps its `lastTransitionTime`. */
+/** All seven conditions. A condition whose status stays keeps its `lastTransitionTime`. */
 export function renderConditions(input: ConditionsInput): readonly Condition[] {
   const { state, message, archs, index } = input;
   const upstream = STATES.map((type): NewCondition => {

@@ -36,7 +36,7 @@ export function withPublishOutcome(
   }
 }
 
-/** A lost image is built once more. When that one is lost as well, the architecture has failed. */
+/** A lost image is built once more. If it is lost again, the architecture has failed. */
 function lost(one: ArchitectureBuild, message: string): ArchitectureBuild {
   if (one.wasLost === true) return { ...one, state: "Failed", reason: "ImageLost", message };
   const { arch, buildKey, attempts, job } = one;
