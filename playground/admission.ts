@@ -1,5 +1,5 @@
-// The playground's admission chain: which stored webhooks an attempt asks, and their calls over TLS, as by the real API
-// server.
+// The playground's admission chain: selects the stored webhooks for an attempt and calls them over TLS, like the real
+// API server.
 import { isDeepStrictEqual } from "node:util";
 import { decodeBase64 } from "../lib/json.ts";
 import { type KubeObject, Resource, type ResourceType } from "../lib/k8s/types.ts";
@@ -62,7 +62,7 @@ function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: Res
   );
 }
 
-/** The match conditions that are implemented here, by name, as CEL is not. */
+/** The match conditions that are implemented here, by name: CEL is not. */
 const CONDITIONS: Readonly<Record<string, (attempt: AdmissionAttempt) => boolean>> = {
   "image-came-to-a-node": ({ object, oldObject, subresource }) =>
     (textAtPath(oldObject, "spec", "nodeName") ?? "") !== "" &&
@@ -75,7 +75,7 @@ function imagesOf(pod: KubeObject | undefined): readonly unknown[] {
   );
 }
 
-/** One call under its failure policy. A denial is never forgiven; a failed call is under `Ignore`. */
+/** One call under its failure policy. A denial always counts; a failed call does not count under `Ignore`. */
 async function callWebhook(
   webhook: Webhook,
   attempt: AdmissionAttempt,

@@ -37,10 +37,7 @@ function storeNew(cluster: Cluster, kind: ServedKind, object: KubeObject): KubeO
   return stored;
 }
 
-/**
- * Checks an object and sets defaults, for mutating webhooks. It has no uid yet, and no name when that is to be
- * generated.
- */
+/** Checks an object and sets defaults, for mutating webhooks. It has no uid yet, and no name if that is generated. */
 function prepareObject(
   cluster: Cluster,
   kind: ServedKind,

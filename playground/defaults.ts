@@ -13,7 +13,7 @@ export function withDefaults(kind: ServedKind, object: KubeObject): KubeObject {
   return kind.plural === "secrets" ? withSecretDefaults(typed) : typed;
 }
 
-/** `stringData` goes into `data`, and there is a type. */
+/** Moves `stringData` into `data`, and sets a type if there is none. */
 function withSecretDefaults({ stringData, ...secret }: KubeObject): KubeObject {
   const encoded = Object.entries(textMapAtPath(stringData)).map(([key, text]) => [
     key,

@@ -46,7 +46,7 @@ function renderKind({ plural, kind, namespaced, hasStatus }: ServedKind): readon
   return hasStatus ? [main, status] : [main];
 }
 
-/** No schemas: that PATCH takes `fieldValidation` is all that `kubectl` needs to leave validation to the server. */
+/** It has no schemas: `kubectl` leaves validation to the server if PATCH takes `fieldValidation`. */
 function renderOpenApi(root: string, kinds: readonly ServedKind[]): JsonObject {
   const paths = kinds.map(({ group, version, kind, namespaced, plural }) => {
     const patch = {

@@ -23,7 +23,7 @@ const WITHOUT_STATUS: readonly ResourceType[] = [
   Resource.machineConfigs,
 ];
 
-/** Those of products that this cluster does not have: a request for them is 404, as where they are not installed. */
+/** Kinds of products that this cluster does not have: requests get 404, as where they are not installed. */
 const MISSING: readonly ResourceType[] = [
   Resource.serviceMonitors,
   Resource.prometheusRules,

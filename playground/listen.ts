@@ -42,7 +42,7 @@ export interface LoopbackCertificates {
 
 const LIFETIME_MS = 30 * 86_400_000;
 
-/** Issues both, valid for thirty days. The authority's key is not kept. */
+/** Issues authority and certificate, valid for thirty days. The authority's key is not kept. */
 export async function issueLoopbackCertificates(nowMs: number): Promise<LoopbackCertificates> {
   const validity = { nowMs, lifetimeMs: LIFETIME_MS };
   const authority = await issueAuthority(validity);

@@ -53,7 +53,7 @@ function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
   return listAtPath(required, "nodeSelectorTerms").some((term) => matchesTerm(term, node)) ? undefined : MISMATCH;
 }
 
-/** Whether a node's labels satisfy all of a term. An empty one matches no node. Gt, Lt and fields are unknown here. */
+/** Whether a node's labels match a whole term. An empty term matches no node. Gt, Lt and fields are unknown here. */
 function matchesTerm(term: unknown, node: KubeObject): boolean {
   const expressions = listAtPath(term, "matchExpressions");
   const labels = textMapAtPath(node, "metadata", "labels");

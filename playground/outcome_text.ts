@@ -69,7 +69,7 @@ interface Welcome
   extends Pick<Playground, "apiUrl" | "registryHost">, Pick<PlaygroundFiles, "kubeconfig" | "authority" | "settings"> {
   readonly dashboardUrl: string;
   readonly archway: string;
-  /** Name of a sample pod; empty where there are none, but a node image. */
+  /** Name of a sample pod; empty where the sample is a node image. */
   readonly sample: string;
   readonly scenario: Scenario;
 }

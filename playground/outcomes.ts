@@ -17,7 +17,7 @@ import { EXPECT_ANNOTATION } from "./sample_cluster.ts";
 export interface SampleOutcome {
   readonly pod: string;
   readonly images: readonly string[];
-  /** What it is constrained to, sorted; empty: not at all, or to nothing. */
+  /** What the pod is constrained to, sorted; empty if it is not constrained, or to none. */
   readonly architectures: readonly string[];
   readonly decision: PodDecision;
   readonly node: string;

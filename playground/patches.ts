@@ -3,10 +3,7 @@ import fastJsonPatch from "fast-json-patch";
 import { isObject } from "../lib/json.ts";
 import { badRequest, unapplicablePatch } from "./status_error.ts";
 
-/**
- * The document after all operations, or none. Throws StatusError: 400 for what is no patch, 422 where it does not
- * apply.
- */
+/** The document after all operations. Throws StatusError: 400 for what is no patch, 422 where one does not apply. */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   if (!Array.isArray(patch) || fastJsonPatch.validate(patch) !== undefined) {
     throw badRequest("the body is no list of JSON Patch operations");

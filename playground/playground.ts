@@ -48,7 +48,7 @@ export interface PlaygroundFiles {
   /** Certificate and key for the webhook listener on loopback, and the authority that signed them. */
   readonly certificate: string;
   readonly key: string;
-  /** Signed `certificate` and the one of the registry, PEM. */
+  /** The authority that signed `certificate` and the registry's certificate, PEM. */
   readonly authority: string;
   /** A file of `--config`, which names a `config.json` with the login of the registry's user. */
   readonly settings: string;
@@ -123,7 +123,7 @@ function openControllers(
   return stack;
 }
 
-/** Exchanges images of pods that are marked so, as their user would once they run. */
+/** Exchanges the image of annotated pods once they run, as their user would. */
 function openExchanges(cluster: Cluster, { log }: { readonly log: Logger }): Disposable {
   const unsubscribe = cluster.store.subscribe(({ type, object }) => {
     const { name, namespace, annotations } = object.metadata;

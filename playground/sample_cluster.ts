@@ -44,7 +44,7 @@ export function sampleNodes(scenario: Scenario = "placement"): readonly JsonObje
 
 const SIGNED = "demo/signed";
 
-/** policy.json: all images are accepted, those of one repository where they are signed. */
+/** policy.json: accepts all images, but those of one repository only if they are signed. */
 export function renderPolicy(registryHost: string): string {
   const scope = `${registryHost}/${SIGNED}`;
   const signed = [{ type: "sigstoreSigned", keyPath: "/etc/pki/demo.pub" }];

@@ -6,17 +6,14 @@ import TEXT from "./samples.yaml" with { type: "text" };
 const TEXTS = z.array(z.string());
 
 export const EXPECTATION = z.object({
-  /** Of the required node affinity or the node selector; empty: none. */
+  /** Architectures of the required node affinity or the node selector; empty: none. */
   architectures: TEXTS,
   decision: z.enum(["unseen", "waiting", "ignore", "place", "nowhere", "fallback", "release"]),
   /** Architectures of nodes it may be on; empty: it must stay unscheduled. */
   nodes: TEXTS,
   /** Whether it must be reported that it runs a program of another architecture; absent: that is not checked. */
   reported: z.boolean().optional(),
-  /**
-   * Whether an event must say that an image contradicts what the pod names itself, or its node; absent: that is not
-   * checked.
-   */
+  /** Whether an event must say that an image contradicts the pod's own choice, or its node; absent: not checked. */
   contradicted: z.boolean().optional(),
   /** The type of a condition that the config must have; absent: that is not checked. */
   condition: z.string().optional(),
@@ -45,10 +42,7 @@ const SAMPLE = z.object({
 
 export type Sample = z.output<typeof SAMPLE>;
 
-/**
- * Which samples. With `upgrade` there are neither pods nor nodes: it creates its own. With `image-build` there are
- * nodes alone.
- */
+/** Which samples there are. `upgrade` has no pods, and creates its own nodes. `image-build` has only nodes. */
 export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build" | "odd-pods";
 
 const SAMPLES = z.record(z.string(), z.array(SAMPLE));

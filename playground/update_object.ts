@@ -88,7 +88,7 @@ function checkVersions(kind: ServedKind, current: KubeObject, proposed: KubeObje
   if (proposed.metadata.name !== name) throw badRequest("the name of the object does not match the name on the URL");
 }
 
-/** The proposed object, with the members that a client cannot change. */
+/** The proposed object, with the current values of members that a client cannot change. */
 function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject): KubeObject {
   const { namespace, uid, creationTimestamp, deletionTimestamp, generation, resourceVersion } = current.metadata;
   const { status: given, ...rest } = proposed;

@@ -55,7 +55,7 @@ function isReady(pod: KubeObject): boolean {
     statuses.every((status) => textAtPath(status, "state", "running", "startedAt") !== undefined);
 }
 
-/** Follows Deployments and Jobs until disposed. The garbage collector deletes the pods of those that are gone. */
+/** Follows Deployments and Jobs until disposed. The garbage collector deletes the pods of owners that are gone. */
 export function openWorkloads(cluster: Cluster, { log }: { readonly log: Logger }): AsyncDisposable {
   return followOwners(cluster.store, {
     concerned: ({ kind: what, type, object }) => {

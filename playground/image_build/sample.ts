@@ -11,7 +11,7 @@ import POOL from "./pool.yaml" with { type: "text" };
 
 export const SAMPLE_POOL = "worker";
 
-/** The architectures of its nodes: the cluster has a node of another one besides. */
+/** The architectures of the pool's nodes. The cluster has a node of another architecture besides. */
 export const SAMPLE_ARCHITECTURES: readonly string[] = ["amd64", "arm64"];
 
 /** Names no image that exists: what runs there is simulated. */

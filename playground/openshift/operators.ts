@@ -1,5 +1,4 @@
-// The sample cluster's operators as a script: the version's, all others and the control plane, then workers, node by
-// node.
+// The sample cluster's operators as a script: it updates operators, then the nodes of the control plane, then workers.
 import { parseAllDocuments } from "yaml";
 import { renderTime } from "../../lib/vocabulary/time.ts";
 import type { Clock } from "../../lib/clock.ts";
