@@ -179,8 +179,8 @@ function renderPatch({ log }: GatePodDeps, request: AdmissionRequest, operations
 }
 
 function judge(deps: GatePodDeps, planned: PlannedAdmission): AdmissionVerdict {
-  const { pod, images, mayRecall } = planned;
-  const known = mayRecall ? deps.recall(pod, images) : undefined;
+  const { pod, images, mayUseMemory } = planned;
+  const known = mayUseMemory ? deps.recall(pod, images) : undefined;
   return judgeAdmission({ ...planned, known, mayGate: deps.mayGate(), liveArchitectures: deps.liveArchitectures() });
 }
 

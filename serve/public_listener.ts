@@ -20,7 +20,7 @@ export async function openPublicListener(
     guard: {
       limits: CONNECTION_LIMITS,
       check: makePathCheck({ routes: [path], proving: undefined, pathsOf: (route) => [route] }),
-      plainProves: () => false,
+      manifestPathProves: () => false,
       dropped: () => {},
       began: () => {},
     },

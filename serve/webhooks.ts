@@ -66,7 +66,7 @@ function guardOf({ placement: { pathSecret, metrics }, components: { webhookPath
         ...registered().flatMap((path) => routes.includes(path) ? [route] : [path]),
       ],
     }),
-    plainProves: () => registered().includes(WebhookPath.gatePod),
+    manifestPathProves: () => registered().includes(WebhookPath.gatePod),
     dropped: (reason) => metrics.server.archway_webhook_connections_dropped_total.inc({ reason }),
     began: (accepted, taken) => {
       metrics.server.archway_webhook_requests_total.inc({ path: accepted.kind, outcome: taken ? "taken" : "shed" });

@@ -124,8 +124,8 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
     failures.set(key, oneMore(before, decisions));
     return requeueAfter(step.afterMs);
   }
-  if (step.narrowing.length > 0) await narrowJob(run, workload, decisions[0]);
-  if (!workload.hasQuota) await narrowWorkload(run, workload, step.narrowing);
+  if (step.workloadPatch.length > 0) await narrowJob(run, workload, decisions[0]);
+  if (!workload.hasQuota) await narrowWorkload(run, workload, step.workloadPatch);
   if (step.answer !== undefined) {
     const { namespace, name } = workload;
     const answer = answerPatch(workload, step.answer, serverNowMs(clock, api));

@@ -61,7 +61,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       const survey = watches.survey();
       const wanted = goal();
       if (survey === undefined || wanted === undefined) return requeueAfter(WAIT_MS);
-      const step = nextStep(survey, { goal: wanted, isBackedOff: holds.isBackedOff });
+      const step = nextStep(survey, { goal: wanted, isHeld: holds.isHeld });
       const phase = phaseOf(step, wanted);
       progress = progressOf(survey, { step, phase, refusals: holds.refusals });
       await reports.report({ survey, progress }, signal);

@@ -63,7 +63,7 @@ async function followSteps(
     const isStuck = clock.monotonicMs() - lastWriteMs >= STUCK_MS;
     const survey = watches.survey();
     if (survey === undefined && isStuck) throw new Error("Cannot list nodes, pods and DaemonSets: see the rights.");
-    const step = survey && nextStep(survey, { goal: "taint", isBackedOff: holds.isBackedOff });
+    const step = survey && nextStep(survey, { goal: "taint", isHeld: holds.isHeld });
     if (survey === undefined || step === undefined) {
       await clock.sleep(CHECK_MS, signal);
       continue;

@@ -15,7 +15,7 @@ export interface ListenerGuard {
   /** Judges a request's target once its head is complete. */
   readonly check: (url: string) => CheckedPath;
   /** Whether the manifests' path of the proving route proves a client, too. */
-  readonly plainProves: () => boolean;
+  readonly manifestPathProves: () => boolean;
   readonly dropped: (reason: DropReason) => void;
   /** A request head with an accepted path arrived. `taken`: false when the limits leave no room for its body. */
   readonly began: (path: AcceptedPath, taken: boolean) => void;
@@ -25,7 +25,7 @@ export interface ListenerGuard {
 export const UNGUARDED: ListenerGuard = {
   limits: NO_LIMIT,
   check: (url) => ({ kind: "secret", url, proves: true }),
-  plainProves: () => true,
+  manifestPathProves: () => true,
   dropped: () => {},
   began: () => {},
 };
@@ -59,7 +59,7 @@ export class ConnectionGuard {
     this.#table = new ConnectionTable(guard.limits, () => performance.now(), guard.dropped);
     this.#sweep = setInterval(() => {
       this.#acceptedPaths.clear();
-      if (!guard.plainProves()) this.#table.revokePlain();
+      if (!guard.manifestPathProves()) this.#table.revokePlain();
       this.#table.sweep();
     }, SWEEP_MS);
   }
@@ -122,7 +122,7 @@ export class ConnectionGuard {
       return false;
     }
     const bytes = Number(request.headers["content-length"] ?? UNDECLARED_BYTES);
-    const proves = path.proves && (path.kind === "secret" || this.#guard.plainProves());
+    const proves = path.proves && (path.kind === "secret" || this.#guard.manifestPathProves());
     const taken = this.#table.bodyBegins(connection, { kind: path.kind, proves, bytes });
     this.#guard.began(path, taken);
     if (taken) {

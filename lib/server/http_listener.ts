@@ -41,7 +41,7 @@ const PLAIN_GUARD: ListenerGuard = {
     timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, unprovenIdle: 5_000, body: 5_000 },
   },
   check: (url) => ({ kind: "plain", url, proves: false }),
-  plainProves: () => false,
+  manifestPathProves: () => false,
 };
 
 export function openHttpListener({ handler, host, port }: HttpListenerOptions): Promise<HttpListener> {

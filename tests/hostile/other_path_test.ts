@@ -36,7 +36,7 @@ async function openBench(limits: Partial<ConnectionLimits>): Promise<Bench> {
         proving: WebhookPath.gatePod,
         pathsOf: (route) => [`/${SEGMENT}${route}`],
       }),
-      plainProves: () => false,
+      manifestPathProves: () => false,
       dropped: () => {},
       began: () => {},
     },

@@ -42,14 +42,14 @@ export function podContainers(pod: KubeObject): readonly PodContainer[] {
     return (listAt(objectAt(pod, "spec"), specs) ?? []).filter(isObject).map((spec) => {
       const name = textAt(spec, "name");
       const status = known.find((candidate) => textAt(candidate, "name") === name);
-      return readContainer(spec, { status, isAlone: isAlone(objectAt(pod, "spec")) });
+      return readContainer(spec, { status, isIsolated: isIsolated(objectAt(pod, "spec")) });
     });
   });
 }
 
 function readContainer(
   spec: JsonObject,
-  { status, isAlone }: { readonly status: unknown; readonly isAlone: boolean },
+  { status, isIsolated }: { readonly status: unknown; readonly isIsolated: boolean },
 ): PodContainer {
   const state = objectAt(status, "state");
   const [now, before] = [objectAt(state, "terminated"), objectAt(objectAt(status, "lastState"), "terminated")];
@@ -64,7 +64,7 @@ function readContainer(
     waitingMessage: textAt(objectAt(state, "waiting"), "message"),
     end: ends[0],
     ends,
-    runsImageUnchanged: isAlone && runsImageUnchanged(spec),
+    runsImageUnchanged: isIsolated && runsImageUnchanged(spec),
   };
 }
 
@@ -90,11 +90,11 @@ function runsImageUnchanged(spec: JsonObject): boolean {
   return ["command", "args", "env", "envFrom", "volumeDevices"].every(isUnset) && mounts.length === 0 &&
     ["workingDir", "targetContainerName"].every((name) => textAt(spec, name) === "") &&
     ["", MESSAGE_PATH].includes(textAt(spec, "terminationMessagePath")) &&
-    spec["stdin"] !== true && !runsMore(spec) && !hasProfileOfNode(spec);
+    spec["stdin"] !== true && !hasHooksOrProbes(spec) && !hasProfileOfNode(spec);
 }
 
 /** Whether hooks or probes run a program, whose failure looks like one of the container's. */
-function runsMore(spec: JsonObject): boolean {
+function hasHooksOrProbes(spec: JsonObject): boolean {
   const hooks = ["postStart", "preStop"].map((name) => objectAt(objectAt(spec, "lifecycle"), name));
   const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map((name) => objectAt(spec, name));
   return [...hooks, ...probes].some((handler) => objectAt(handler, "exec") !== undefined);
@@ -106,7 +106,7 @@ function hasProfileOfNode(spec: unknown): boolean {
 }
 
 /** Whether the pod lets nothing reach into its containers: processes, host names, interpreters (binfmt_misc). */
-function isAlone(spec: JsonObject | undefined): boolean {
+function isIsolated(spec: JsonObject | undefined): boolean {
   const hasNames = (listAt(spec, "hostAliases") ?? []).length > 0 || objectAt(spec, "dnsConfig") !== undefined;
   const hasShared = spec?.["shareProcessNamespace"] === true || spec?.["hostPID"] === true ||
     spec?.["hostUsers"] === false;

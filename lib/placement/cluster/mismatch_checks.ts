@@ -62,26 +62,26 @@ export function openMismatchChecks(deps: MismatchDeps): MismatchChecks {
     checkLateImages: (pod, late) => {
       const containers = containersToKnow(pod, late.containers, deps.settingsOf(pod.namespace));
       const wanted = distinctImages(containers);
-      if (pod.nodeName === "" || late.containers.length === 0 || keptText(pod, wanted) === undefined) return;
-      inBackground(pod, wanted, () => checkLate(deps, keptPart(pod, wanted), { ...late, wanted }));
+      if (pod.nodeName === "" || late.containers.length === 0 || keyTextOf(pod, wanted) === undefined) return;
+      inBackground(pod, wanted, () => checkLate(deps, podForCheck(pod, wanted), { ...late, wanted }));
     },
     checkPinned: (admitted) => {
       const wanted = distinctImages(pinnedImages(admitted, deps.settingsOf(admitted.namespace)));
       if (wanted.length === 0) return;
       const pod = withoutArchwaysRequirement(admitted);
-      const text = keptText(pod, wanted);
+      const text = keyTextOf(pod, wanted);
       if (text === undefined) return;
       const key = createHash("sha256").update(text).digest("base64");
       // Unlike has(), get() counts as a use: the workloads that make most pods stay in the cache.
       if (seen.get(key)) return;
       seen.set(key, true);
-      inBackground(pod, wanted, () => checkPinned(deps, keptPart(pod, wanted), wanted));
+      inBackground(pod, wanted, () => checkPinned(deps, podForCheck(pod, wanted), wanted));
     },
   };
 }
 
 /** What is kept of a pod, as text; undefined when larger than any real pod needs. */
-function keptText(pod: PodView, images: readonly { readonly image: string }[]): string | undefined {
+function keyTextOf(pod: PodView, images: readonly { readonly image: string }[]): string | undefined {
   const owner = ownerOf(pod);
   const text = JSON.stringify([owner, images.map(({ image }) => image), pod.nodeSelector, keptTerms(pod)]);
   return text.length > MAX_KEPT_CHARACTERS || owner.name.length > MAX_NAME ? undefined : text;
@@ -92,7 +92,7 @@ function keptTerms({ requiredTerms }: PodView): PodView["requiredTerms"] {
   return requiredTerms?.map((term) => ({ matchExpressions: expressionsOf(term) }));
 }
 
-function keptPart(pod: PodView, wanted: readonly ImageUse[]): PodView {
+function podForCheck(pod: PodView, wanted: readonly ImageUse[]): PodView {
   const { nodeSelector, owners } = pod;
   return {
     ...reduceToImages(pod, wanted),

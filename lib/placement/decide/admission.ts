@@ -28,7 +28,7 @@ export interface PlannedAdmission extends PlannedPod {
   /** Images that decide where the pod may run; if that is decided, which of Archway's own taints it tolerates. */
   readonly images: readonly ImageUse[];
   /** Whether results in memory may be used for these images. */
-  readonly mayRecall: boolean;
+  readonly mayUseMemory: boolean;
 }
 
 export interface AdmissionFacts extends PlannedAdmission, Pick<PlacementFacts, "liveArchitectures"> {
@@ -48,8 +48,8 @@ export function planAdmission(
   const plan = planInspection(pod, configs, settings, pod.record === undefined ? "none" : "reinvocation");
   const isDecided = plan.kind === "decided";
   const images = !isDecided ? plan.images : subject === "job" ? [] : imagesForTolerations(pod, settings);
-  const mayRecall = images.length > 0 && (settings.warmAdmission || isDecided || subject === "job");
-  return { subject, pod, settings, plan, images, mayRecall };
+  const mayUseMemory = images.length > 0 && (settings.warmAdmission || isDecided || subject === "job");
+  return { subject, pod, settings, plan, images, mayUseMemory };
 }
 
 function imagesForTolerations(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {

@@ -59,7 +59,7 @@ interface ImageRules extends PodImageFacts {
   /** Architectures on which the pod's RuntimeClass runs an image besides the image's own. */
   readonly emulated: readonly string[];
   /** Whether an image of the pod is Wasm. Then the RuntimeClass emulates no native image beside it. */
-  readonly isForWasm: boolean;
+  readonly hasWasmImage: boolean;
   /** Architectures on which the RuntimeClass runs Wasm, judged by its name; empty if a setting says what it does. */
   readonly wasm: readonly string[];
   readonly imageVolumes: ImageVolumes;
@@ -71,7 +71,7 @@ function rulesOf(pod: PodImageFacts, settings: PlacementSettings, images: readon
     ...pod,
     emulated: rule?.kind === "add" ? rule.architectures : [],
     wasm: rule === undefined && isWasmRuntime(pod.runtimeClassName) ? KNOWN_ARCHITECTURES : [],
-    isForWasm: images.some(({ inspection }) => inspection.kind === "platforms" && hasWasm(inspection.platforms)),
+    hasWasmImage: images.some(({ inspection }) => inspection.kind === "platforms" && hasWasm(inspection.platforms)),
     imageVolumes: settings.imageVolumes,
   };
 }
@@ -110,9 +110,9 @@ export function emulatedFor(
   return emulatedOf(platforms, rulesOf(imageFactsOf(pod), settings, images));
 }
 
-function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm, wasm }: ImageRules): readonly string[] {
+function emulatedOf(platforms: readonly Platform[], { emulated, hasWasmImage, wasm }: ImageRules): readonly string[] {
   if (hasWasm(platforms)) return wasm.length === 0 ? emulated : wasm;
-  return isForWasm ? [] : emulated;
+  return hasWasmImage ? [] : emulated;
 }
 
 /** The platforms of an image that a pod for this operating system can use. A platform without an OS counts as linux. */

@@ -104,7 +104,7 @@ export type KueueStep =
   | {
     readonly kind: "act";
     /** The narrowing that the Workload's templates still lack; the Job's template needs the same. */
-    readonly narrowing: JsonPatch;
+    readonly workloadPatch: JsonPatch;
     readonly answer: CheckAnswer | undefined;
   };
 
@@ -122,23 +122,31 @@ export function decideKueueWorkload({ workload, decisions, flavors }: KueueFacts
   const { podSets, check, hasQuota } = workload;
   const waits = decisions.flatMap((decision) => decision.kind === "retry" ? [decision.afterMs] : []);
   if (waits.length > 0) return { kind: "wait", afterMs: Math.min(...waits) };
-  const narrowing = podSets.flatMap(({ template, index }, at) =>
+  const workloadPatch = podSets.flatMap(({ template, index }, at) =>
     narrowTemplate(template, decisions[at], pointer("spec", "podSets", index, "template"))
   );
-  if (check === undefined || !hasQuota) return { kind: "act", narrowing, answer: undefined };
+  if (check === undefined || !hasQuota) return { kind: "act", workloadPatch, answer: undefined };
   const isPinnedElsewhere = podSets.map(({ template }, index) => isMismatched(template, decisions[index]));
   const words = podSets.map(({ name }, index) =>
     `${name}: ${wordsOf(decisions[index])}${isPinnedElsewhere[index] ? ", which its template excludes" : ""}`
   ).join("; ");
   if (isPinnedElsewhere.includes(true) || decisions.some(({ kind }) => kind === "nowhere")) {
-    return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: NOWHERE_SECONDS, message: words } };
+    return {
+      kind: "act",
+      workloadPatch,
+      answer: { state: "Retry", afterSeconds: NOWHERE_SECONDS, message: words },
+    };
   }
   const wrong = podSets.flatMap((podSet, index) =>
     podSet.flavors.filter((flavor) => isWrongFlavor(podSet.template, decisions[index], flavors.get(flavor) ?? {}))
   );
-  if (wrong.length === 0) return { kind: "act", narrowing, answer: { state: "Ready", message: words } };
+  if (wrong.length === 0) return { kind: "act", workloadPatch, answer: { state: "Ready", message: words } };
   const message = `${words}; not on flavor ${[...new Set(wrong)].join(", ")}`;
-  return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: OTHER_FLAVOR_SECONDS, message } };
+  return {
+    kind: "act",
+    workloadPatch,
+    answer: { state: "Retry", afterSeconds: OTHER_FLAVOR_SECONDS, message },
+  };
 }
 
 /** Narrows a template's own architectures to those of its images, so that Kueue does not retry the same flavor. */

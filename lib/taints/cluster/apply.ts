@@ -17,10 +17,10 @@ const MAX_KEPT = 1_000;
 
 export interface Holds {
   /** `version`: the current resourceVersion. A change of it ends the hold early, unless the write failed. */
-  isBackedOff(key: string, version?: string): boolean;
+  isHeld(key: string, version?: string): boolean;
   /** Holds an object from the start of its write until the outcome is noted. */
-  begin(key: string): void;
-  note(key: string, outcome: WriteOutcome, version?: string): void;
+  hold(key: string): void;
+  settle(key: string, outcome: WriteOutcome, version?: string): void;
   readonly refusals: Refusals;
 }
 
@@ -29,7 +29,7 @@ export function openHolds(clock: Clock): Holds {
   const held = new LRUCache<string, Hold>({ max: MAX_KEPT });
   const refusals = new LRUCache<string, string>({ max: MAX_KEPT });
   return {
-    isBackedOff: (key, version) => {
+    isHeld: (key, version) => {
       const hold = held.get(key);
       if (hold === undefined) return false;
       const hasChanged = hold.version !== undefined && version !== undefined && hold.version !== version;
@@ -37,8 +37,8 @@ export function openHolds(clock: Clock): Holds {
       held.delete(key);
       return false;
     },
-    begin: (key) => void held.set(key, { untilMs: Infinity, version: undefined }),
-    note: (key, outcome, version) => {
+    hold: (key) => void held.set(key, { untilMs: Infinity, version: undefined }),
+    settle: (key, outcome, version) => {
       const ms = outcome.kind === "stale" ? STALE_MS : outcome.kind === "failed" ? FAILED_MS : SHOWN_MS;
       held.set(key, {
         untilMs: clock.monotonicMs() + ms,
@@ -70,14 +70,14 @@ export async function applyStep(deps: ApplyDeps, step: TaintStep, signal: AbortS
   ): Promise<void> => {
     await limiter.wait(signal);
     signal.throwIfAborted();
-    holds.begin(key);
+    holds.hold(key);
     await writes.start(async () => {
       // An aborted write counts as stale, so that the object can be written soon after the next start.
       let outcome: WriteOutcome = { kind: "stale" };
       try {
         outcome = await send();
       } finally {
-        holds.note(key, outcome, version);
+        holds.settle(key, outcome, version);
       }
       onWrite(change, key, outcome);
     });

@@ -31,7 +31,7 @@ export type TaintPhase = "Tolerating" | "Waiting" | "Tainting" | "Paused" | "Don
 export interface StepOptions {
   /** `lift`: no node is to carry the taint. */
   readonly goal: "taint" | "lift";
-  readonly isBackedOff: (key: string, version?: string) => boolean;
+  readonly isHeld: (key: string, version?: string) => boolean;
 }
 
 /** Most pods that one step writes: the rate limit allows them within about a second. */
@@ -59,36 +59,36 @@ export function nodeKey(name: string): string {
   return `node ${name}`;
 }
 
-function nextLift({ nodes, needs, rule }: TaintSurvey, { isBackedOff }: StepOptions): TaintStep {
+function nextLift({ nodes, needs, rule }: TaintSurvey, { isHeld }: StepOptions): TaintStep {
   const tainted = nodes.filter(({ isTainted }) => isTainted);
   // Nodes come first: users can create pods that find no node faster than those get their tolerations.
-  const next = tainted.find(({ node }) => !isBackedOff(nodeKey(node.name), node.resourceVersion));
+  const next = tainted.find(({ node }) => !isHeld(nodeKey(node.name), node.resourceVersion));
   if (next !== undefined) return { kind: "untaint", ...writeOf(next.node, untaintPatch(next.node, rule.key)) };
-  const shutOut = tainted.length === 0 ? [] : needs.filter(({ pod }) => pod.isShutOut && !isBackedOff(pod.key));
+  const shutOut = tainted.length === 0 ? [] : needs.filter(({ pod }) => pod.isShutOut && !isHeld(pod.key));
   if (shutOut.length > 0) return { kind: "tolerate", needs: shutOut.slice(0, PODS_A_STEP) };
   return tainted.length === 0 ? { kind: "done" } : { kind: "wait", pods: [], daemonSets: [] };
 }
 
-function nextTaint(survey: TaintSurvey, { isBackedOff }: StepOptions): TaintStep {
+function nextTaint(survey: TaintSurvey, { isHeld }: StepOptions): TaintStep {
   const { nodes, needs } = survey;
   const optedOut = nodes.find(({ node, judgement }) =>
     judgement.kind === "optedOut" && judgement.operations.length > 0 &&
-    !isBackedOff(nodeKey(node.name), node.resourceVersion)
+    !isHeld(nodeKey(node.name), node.resourceVersion)
   );
   if (optedOut?.judgement.kind === "optedOut") {
     return { kind: "untaint", ...writeOf(optedOut.node, optedOut.judgement.operations) };
   }
-  const writable = needs.filter(({ pod }) => !isBackedOff(pod.key)).slice(0, PODS_A_STEP);
+  const writable = needs.filter(({ pod }) => !isHeld(pod.key)).slice(0, PODS_A_STEP);
   if (writable.length > 0) return { kind: "tolerate", needs: writable };
   const shutOut = needs.filter(({ pod }) => pod.isShutOut);
   if (shutOut.length > 0) return { kind: "paused", pods: shutOut };
   // Before the first node is tainted, all bound and pending pods must tolerate the taint.
   const isFirst = !nodes.some((node) => node.isTainted && isManaged(node));
   if (isFirst && needs.length > 0) return { kind: "wait", pods: needs, daemonSets: [] };
-  return taintOne(survey, isBackedOff);
+  return taintOne(survey, isHeld);
 }
 
-function taintOne(survey: TaintSurvey, isBackedOff: StepOptions["isBackedOff"]): TaintStep {
+function taintOne(survey: TaintSurvey, isHeld: StepOptions["isHeld"]): TaintStep {
   const pods: PodNeed[] = [];
   const daemonSets = new Set<string>();
   let hasUntainted = false;
@@ -97,7 +97,7 @@ function taintOne(survey: TaintSurvey, isBackedOff: StepOptions["isBackedOff"]):
     hasUntainted = true;
     const lacking = survey.needsByNode.get(node.name) ?? [];
     const shutOut = shutOutDaemonSets(survey, node);
-    if (lacking.length === 0 && shutOut.length === 0 && !isBackedOff(nodeKey(node.name), node.resourceVersion)) {
+    if (lacking.length === 0 && shutOut.length === 0 && !isHeld(nodeKey(node.name), node.resourceVersion)) {
       return { kind: "taint", ...writeOf(node, judgement.operations) };
     }
     pods.push(...lacking);

@@ -34,7 +34,7 @@ const openBench = async (limits: Partial<ConnectionLimits> = {}) => {
         proving: "/convert",
         pathsOf: (route) => [...bench.secret ? [SECRET_PATH] : [], ...bench.plain ? [route] : []],
       }),
-      plainProves: () => bench.plain && bench.plainProves,
+      manifestPathProves: () => bench.plain && bench.plainProves,
       dropped: (reason) => void drops.push(reason),
       began: () => {},
     },

@@ -86,7 +86,7 @@ function agreesOnAffinity({ rows }: KueueRecord): void {
     if (required === undefined || required.join() === requiredOf(at(raw, ...path))?.join()) continue;
     const step = stepOf(raw, shape);
     assert.ok(step.kind === "act");
-    assert.deepEqual(requiredOf(at(applied(raw, step.narrowing), ...path)), required, JSON.stringify(shape));
+    assert.deepEqual(requiredOf(at(applied(raw, step.workloadPatch), ...path)), required, JSON.stringify(shape));
   }
 }
 

@@ -271,7 +271,7 @@ for (const [index, [raw, changes, ...expected]] of FOLLOW_UPS.entries()) {
     const followUps = [facts, job].map((each) => {
       const { prefetch, possibleBundles, isCompared: compares } = judgeAdmission(each);
       const reads = { [`reads ${possibleBundles}`]: possibleBundles.length > 0 };
-      const does = { asks: each.mayRecall, inspects: prefetch.length > 0, ...reads, compares };
+      const does = { asks: each.mayUseMemory, inspects: prefetch.length > 0, ...reads, compares };
       return Object.entries(does).flatMap(([name, holds]) => holds ? [name] : []).join();
     });
     assert.deepEqual(followUps, expected);

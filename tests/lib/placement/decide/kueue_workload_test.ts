@@ -83,13 +83,13 @@ function acted(raw: KubeObject): Extract<ReturnType<typeof decideKueueWorkload>,
 
 Deno.test("Q-02 a Workload without quota gets the affinity of its images into each template, and no answer yet", () => {
   const raw = rawWorkload(["single-amd64", "single-arm64"]);
-  const { narrowing, answer } = acted(raw);
+  const { workloadPatch, answer } = acted(raw);
   assert.equal(answer, undefined);
-  const narrowed = applied(raw, narrowing);
+  const narrowed = applied(raw, workloadPatch);
   const templates = [0, 1].map((index) => at(narrowed, "spec", "podSets", index, "template"));
   assert.deepEqual(templates.map(requiredOf), [[make.term([ARCH, AMD64])], [make.term([ARCH, ARM64])]]);
   const again = acted(narrowed as KubeObject & Json);
-  assert.deepEqual(again.narrowing, [], "deciding twice changes nothing twice");
+  assert.deepEqual(again.workloadPatch, [], "deciding twice changes nothing twice");
 });
 
 Deno.test("Q-02 with quota the check is Ready on a flavor where the images run, and takes the quota back on another", () => {
@@ -109,8 +109,8 @@ Deno.test("a flavor is wrong where the template's own constraint, or its narrowe
 
 Deno.test("Q-02 a pin is left alone, and ready where it fits: not on a flavor or any other where its images lack it", () => {
   const answerTo = (image: string, spec: Json, flavor: string): readonly unknown[] => {
-    const { narrowing, answer } = acted(rawWorkload([image], { spec, flavor }));
-    return [narrowing, answer?.state, answer?.message];
+    const { workloadPatch, answer } = acted(rawWorkload([image], { spec, flavor }));
+    return [workloadPatch, answer?.state, answer?.message];
   };
   for (
     const spec of [{ nodeSelector: { [ARCH]: ARM64 } }, { affinity: make.nodeAffinity([make.term([ARCH, ARM64])]) }]
@@ -129,18 +129,18 @@ Deno.test("Q-02 a template that names more than its images have is narrowed, so 
   const spec = { affinity: make.nodeAffinity([make.term([ARCH, AMD64, ARM64]), make.term([ARCH, ARM64])]) };
   const raw = rawWorkload(["single-amd64"], { spec });
   assert.equal(acted(rawWorkload(["single-amd64"], { spec, flavor: "arm" })).answer?.state, "Retry");
-  const narrowed = applied(raw, acted(raw).narrowing);
+  const narrowed = applied(raw, acted(raw).workloadPatch);
   assert.deepEqual(requiredOf(at(narrowed, "spec", "podSets", 0, "template")), [
     make.term([ARCH, AMD64, ARM64], [ARCH, AMD64]),
     make.term([ARCH, ARM64], [ARCH, AMD64]),
   ]);
-  assert.deepEqual(acted(narrowed as KubeObject & Json).narrowing, []);
+  assert.deepEqual(acted(narrowed as KubeObject & Json).workloadPatch, []);
 });
 
 Deno.test("a Workload whose images share no architecture gives its quota back for a minute", () => {
   const spec = running("single-amd64", "single-arm64");
-  const { narrowing, answer } = acted(rawWorkload(["single-amd64"], { spec, flavor: "x86" }));
-  assert.deepEqual([narrowing, answer?.state, answer?.state === "Retry" && answer.afterSeconds], [[], "Retry", 60]);
+  const { workloadPatch, answer } = acted(rawWorkload(["single-amd64"], { spec, flavor: "x86" }));
+  assert.deepEqual([workloadPatch, answer?.state, answer?.state === "Retry" && answer.afterSeconds], [[], "Retry", 60]);
 });
 
 Deno.test("Q-02 an image that cannot be read holds the check, for as long as a pod would be gated and no longer", () => {

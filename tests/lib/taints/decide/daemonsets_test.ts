@@ -97,7 +97,7 @@ for (const [expression, wants] of OPERATORS) {
 Deno.test("progressOf() names the DaemonSets that are too large, and the next node is tainted all the same", () => {
   const huge = ["e", "b", "d", "a", "c"].map((name) => rawDaemonSet(name, affine([texts(150_000)])));
   const seen = survey({ nodes: [rawNode()], daemonSets: huge });
-  const step = nextStep(seen, { goal: "taint", isBackedOff: () => false });
+  const step = nextStep(seen, { goal: "taint", isHeld: () => false });
   assert.equal(step.kind, "taint");
   const { message } = progressOf(seen, { step, phase: "Tainting", refusals: new Map() });
   assert.match(message, /not looked at.*: kube-system\/a, kube-system\/b, kube-system\/c and 2 more\.$/);
@@ -138,7 +138,7 @@ function clusterOf(nodes: number, daemonSets: readonly TaintDaemonSet[]): TaintS
 /** Steps of one check in a cluster where no node can be tainted yet. */
 function stepsOf(seen: TaintSurvey): number {
   return countSteps(() => {
-    const step = nextStep(seen, { goal: "taint", isBackedOff: () => true });
+    const step = nextStep(seen, { goal: "taint", isHeld: () => true });
     progressOf(seen, { step, phase: "Waiting", refusals: new Map() });
   });
 }

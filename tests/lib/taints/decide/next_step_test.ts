@@ -27,7 +27,7 @@ const NOT_AMD = { key: "kubernetes.io/arch", operator: "NotIn", values: ["amd64"
 type Cluster = Parameters<typeof survey>[0];
 
 function stepOf(cluster: Cluster, held: readonly string[] = [], goal: "taint" | "lift" = "taint"): TaintStep {
-  return nextStep(survey(cluster), { goal, isBackedOff: (key) => held.includes(key) });
+  return nextStep(survey(cluster), { goal, isHeld: (key) => held.includes(key) });
 }
 
 function told(step: TaintStep): string {
