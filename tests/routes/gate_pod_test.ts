@@ -140,6 +140,20 @@ Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and cha
   assert.deepEqual(late, ["exchanged example.com/web:v2"]);
 });
 
+Deno.test("gatePod() takes no image for new where the pod before an update cannot be read", async () => {
+  const late: string[] = [];
+  const note: MismatchChecks["checkLateImages"] = (_pod, { came, containers }) =>
+    void late.push([came, ...containers.map(({ image }) => image)].join(" "));
+  const { app } = openApp({ mismatches: { checkPinned: () => {}, checkLateImages: note } });
+  const debug = { ephemeralContainers: [{ name: "debug", image: "example.com/debug:v1" }] };
+  const object = {
+    ...POD,
+    spec: { nodeName: "n1", containers: [{ name: "web", image: "example.com/web:v2" }], ...debug },
+  };
+  await admit(app, reviewOf(object, { operation: "UPDATE", oldObject: { metadata: { name: "web" } } }));
+  assert.deepEqual(late, ["exchanged"]);
+});
+
 Deno.test("Q-01 gatePod() has pins looked at of all pods but those of system namespaces and audited ones, and of no dry run", async () => {
   const seen: string[] = [];
   const mismatches: MismatchChecks = {
