@@ -41,7 +41,7 @@ export class ReportedContainers {
   /** Whether the container was reported, or lately cleared. */
   has(podUid: string, name: string): boolean {
     const key = `${podUid} ${name}`;
-    return this.#known.has(key) || this.#cleared.has(key);
+    return this.#known.has(key) || this.#cleared.get(key) === true;
   }
 
   clear(podUid: string, name: string): void {

@@ -6,7 +6,7 @@ import type { Endpoint } from "./pull_plan.ts";
  * What `read` gave at the first endpoint where it succeeded, or why it failed at all of them. `endpoint` is the one
  * that succeeded, or the last one.
  */
-type FirstAnswer<T> =
+export type FirstAnswer<T> =
   | { readonly kind: "answered"; readonly value: T; readonly endpoint: Endpoint }
   | { readonly kind: "failed"; readonly failure: RegistryFailure; readonly endpoint: Endpoint | undefined };
 

@@ -1,6 +1,7 @@
 // Reads an image from registries: asks its endpoints in order, one after the other, until one gives the image.
 import type { Credential } from "./credential.ts";
-import { firstAnswer } from "./first_answer.ts";
+import { type FirstAnswer, firstAnswer } from "./first_answer.ts";
+import type { RegistryDocument } from "./image/document.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { PlannedRequest } from "./inspection_request.ts";
 import type { RegistryFailure } from "./errors.ts";
@@ -36,16 +37,7 @@ export class RegistryReader {
 
   /** Never rejects except when the signal aborts. */
   async read(request: PlannedRequest, signal: AbortSignal): Promise<RegistryRead> {
-    using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
-    const first = await firstAnswer(
-      request,
-      signal,
-      async (endpoint) => {
-        const documents = this.#documents(request, endpoint, signal);
-        const read = await readImage(documents, request.depth);
-        return { ...read, credential: documents.credential };
-      },
-    );
+    const first = await this.#first(request, signal, (documents) => readImage(documents, request.depth));
     const { endpoint } = first;
     if (first.kind === "answered") return { ...first.value, endpoint };
     return {
@@ -58,20 +50,25 @@ export class RegistryReader {
 
   /** The digest behind a reference, without reading it. Never rejects except when the signal aborts. */
   async head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer> {
-    using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
-    const first = await firstAnswer(
-      request,
-      signal,
-      async (endpoint) => {
-        const documents = this.#documents(request, endpoint, signal);
-        const { digest } = await documents.head(endpoint.identifier);
-        return { digest, credential: documents.credential };
-      },
-    );
+    const read = (documents: RepositoryDocuments): Promise<RegistryDocument> =>
+      documents.head(documents.endpoint.identifier);
+    const first = await this.#first(request, signal, read);
     if (first.kind === "failed") return { kind: "failed", failure: first.failure };
     const { digest, credential } = first.value;
-    if (!CONTENT_DIGEST.test(digest)) return { kind: "unknown" };
-    return { kind: "digest", digest, credential };
+    return CONTENT_DIGEST.test(digest) ? { kind: "digest", digest, credential } : { kind: "unknown" };
+  }
+
+  /** Reads at the endpoints in order when it is the turn of the callers, and says which credential that took. */
+  async #first<T>(
+    request: PlannedRequest,
+    signal: AbortSignal,
+    read: (documents: RepositoryDocuments) => Promise<T>,
+  ): Promise<FirstAnswer<T & Pick<RegistryRead, "credential">>> {
+    using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
+    return await firstAnswer(request, signal, async (endpoint) => {
+      const documents = this.#documents(request, endpoint, signal);
+      return { ...await read(documents), credential: documents.credential };
+    });
   }
 
   #documents(

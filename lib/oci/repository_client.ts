@@ -9,13 +9,7 @@
 // A challenge of another origin, after a redirect, is not the repository's: see auth/authorization.ts for what is sent
 // there.
 import type { Clock } from "../clock.ts";
-import {
-  anonymousElsewhere,
-  type Authorization,
-  authorize,
-  discardTokens,
-  type LoginDeps,
-} from "./auth/authorization.ts";
+import { type Authorization, authorize, discardTokens, loginAtRedirect, type LoginDeps } from "./auth/authorization.ts";
 import { type Challenge, challengeOf } from "./auth/challenge.ts";
 import { LearnedChallenges } from "./auth/learned_challenges.ts";
 import { type NextLogin, nextLogin } from "./auth/next_login.ts";
@@ -82,7 +76,7 @@ export class RepositoryClient {
   #offered: Challenge | undefined;
   #lastUsed: Credential | undefined;
   /** The anonymous token for an origin that the registry redirects to, once that origin has required one. */
-  #elsewhere: AnonymousAuthorization | undefined;
+  #redirectLogin: AnonymousAuthorization | undefined;
 
   constructor(
     { limits, ...deps }: RepositoryClientDeps,
@@ -161,7 +155,7 @@ export class RepositoryClient {
     const response = await connections.send({
       endpoint,
       context: { ...context, signal: signal ?? context.signal },
-      message: { ...message, authorization: header, elsewhere: this.#elsewhere },
+      message: { ...message, authorization: header, redirectLogin: this.#redirectLogin },
       urlBy,
       account: fingerprintOf(used),
       group: groupOf(endpoint.repository),
@@ -189,10 +183,10 @@ export class RepositoryClient {
     readonly response: RegistryResponse;
     readonly next: NextLogin;
   }): Promise<Sent | undefined> {
-    if (next.kind === "elsewhere") {
-      const elsewhere = await anonymousElsewhere(this.#login, response);
-      if (elsewhere === undefined) return undefined;
-      this.#elsewhere = elsewhere;
+    if (next.kind === "loginAtRedirect") {
+      const redirectLogin = await loginAtRedirect(this.#login, response);
+      if (redirectLogin === undefined) return undefined;
+      this.#redirectLogin = redirectLogin;
       return await this.#send(request, tried);
     }
     if (next.kind !== "renewToken") return undefined;

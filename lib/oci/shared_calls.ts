@@ -11,10 +11,9 @@ interface SharedCallOptions<T> {
   /** How many answers are kept, unless they are weighed. */
   readonly maxKept?: number | undefined;
   /** What the kept answers may weigh together with their keys, and what each weighs. */
-  readonly maxSize?: number | undefined;
-  readonly sizeOf?: ((answer: T) => number) | undefined;
-  /** When the last caller has left, a call `aborts` (default), or `goesOn` so that the next caller joins it. */
-  readonly abandoned?: "aborts" | "goesOn" | undefined;
+  readonly weighed?: { readonly maxSize: number; readonly sizeOf: (answer: T) => number } | undefined;
+  /** Whether a call goes on when its last caller has left, so that the next caller joins it. Default: it is aborted. */
+  readonly outlivesCallers?: boolean | undefined;
 }
 
 interface Call<T> {
@@ -33,9 +32,11 @@ export class SharedCalls<T> {
 
   constructor(options: SharedCallOptions<T>) {
     this.#options = options;
-    const { clock, maxKept = DEFAULT_KEPT, maxSize, sizeOf = () => 1 } = options;
-    const weigh = ({ answer }: { readonly answer: T }, key: string): number => key.length + sizeOf(answer);
-    const bound = maxSize === undefined ? atMost(maxKept) : { maxSize, sizeCalculation: weigh };
+    const { clock, maxKept = DEFAULT_KEPT, weighed } = options;
+    const bound = weighed === undefined ? atMost(maxKept) : {
+      maxSize: weighed.maxSize,
+      sizeCalculation: ({ answer }: { readonly answer: T }, key: string) => key.length + weighed.sizeOf(answer),
+    };
     this.#kept = new LRUCache({ ...bound, ...livingBy(clock) });
   }
 
@@ -56,7 +57,7 @@ export class SharedCalls<T> {
     } finally {
       unfollow?.();
       call.waiting -= 1;
-      if (call.waiting === 0 && this.#options.abandoned !== "goesOn") this.#end(key, call);
+      if (call.waiting === 0 && this.#options.outlivesCallers !== true) this.#end(key, call);
     }
   }
 

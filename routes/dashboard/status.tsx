@@ -95,7 +95,7 @@ function Tile({ label, value, note }: { label: string; value: string; note: stri
   );
 }
 
-/** How long pods were gated: median, 95th percentile, and a bar per pod on a logarithmic scale up to a minute. */
+/** How long pods were gated: median, 95th percentile, and a bar per pod, logarithmic from 1 ms to a minute. */
 function GateTimes({ recent }: { recent: readonly RecentDecision[] }): JSX.Element {
   const times = recent.filter(({ kind }) => kind !== "gate" && kind !== "retry")
     .flatMap(({ gatedMs }) => (gatedMs === undefined ? [] : [gatedMs]));

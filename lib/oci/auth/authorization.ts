@@ -55,7 +55,7 @@ export function discardTokens(
 }
 
 /** The origin of a redirect may require a token even for public images. Such an origin gets no credential. */
-export async function anonymousElsewhere(
+export async function loginAtRedirect(
   { context, endpoint, rights, tokens }: LoginDeps,
   { headers, redirect, status }: RegistryResponse,
 ): Promise<AnonymousAuthorization | undefined> {
@@ -67,8 +67,8 @@ export async function anonymousElsewhere(
   const target = new URL(origin);
   const connection = connectionElsewhere(endpoint.connection, endpoint.host, target);
   const scope = challenge.scope || ownScope({ repository: endpoint.repository, rights });
-  const elsewhere = { ...endpoint, host: target.host, connection };
-  const token = await tokens.get({ endpoint: elsewhere, challenge, scopes: [scope], credential: undefined, context });
+  const redirected = { ...endpoint, host: target.host, connection };
+  const token = await tokens.get({ endpoint: redirected, challenge, scopes: [scope], credential: undefined, context });
   return token.kind === "denied" ? undefined : { origin, authorization: `Bearer ${token.token}` };
 }
 

@@ -2,12 +2,12 @@
 //
 //   offers another challenge than was expected   begin again, once
 //   logged in, offers a token                    renew the token
-//   not logged in, offers nothing                elsewhere: where the registry redirects to may want a token
+//   not logged in, offers nothing                log in at the redirect: its target may want a token
 //   any other                                    the next credential
 import { type Challenge, isSameLogin } from "./challenge.ts";
 
 export type NextLogin =
-  | { readonly kind: "beginAgain" | "elsewhere" | "nextCredential" }
+  | { readonly kind: "beginAgain" | "loginAtRedirect" | "nextCredential" }
   | { readonly kind: "renewToken"; readonly challenge: Extract<Challenge, { readonly kind: "bearer" }> };
 
 /** `expected`: the challenge that the request was logged in for. `offered`: the challenge of the answer. */
@@ -20,5 +20,5 @@ export function nextLogin({ expected, offered, isLoggedIn, mayBeginAgain }: {
   const isOther = offered !== undefined && (expected === undefined || !isSameLogin(expected, offered));
   if (isOther && mayBeginAgain) return { kind: "beginAgain" };
   if (isLoggedIn && offered?.kind === "bearer") return { kind: "renewToken", challenge: offered };
-  return { kind: !isLoggedIn && offered === undefined ? "elsewhere" : "nextCredential" };
+  return { kind: !isLoggedIn && offered === undefined ? "loginAtRedirect" : "nextCredential" };
 }

@@ -58,8 +58,10 @@ export class TokenSource {
     this.#tokens = new SharedCalls({
       clock: deps.clock,
       keepMs: ({ lifeMs }) => lifeMs - SAFETY_MS,
-      maxSize: MAX_TOKEN_CHARACTERS,
-      sizeOf: (answer) => answer.kind === "token" ? answer.token.length : 1,
+      weighed: {
+        maxSize: MAX_TOKEN_CHARACTERS,
+        sizeOf: (answer) => answer.kind === "token" ? answer.token.length : 1,
+      },
     });
   }
 

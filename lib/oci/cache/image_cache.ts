@@ -89,11 +89,11 @@ export class ImageCache {
   }
 
   /**
-   * Equal requests that overlap share one inspection, so that a thousand replicas read the store once. The shared
+   * Equal requests that overlap share one inspection, so that a thousand pods of one image read the store once. The shared
    * inspection ends when its last caller has left.
    */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    // Requests with an lookupSinceMs share only the look-up: their times differ.
+    // Requests with a lookupSinceMs share only the look-up: their times differ.
     if (typeof request.freshness === "object") return await this.#inspectOnce(request, signal);
     return await this.#underWay.run(
       `${request.freshness} ${keyOf(request)}`,

@@ -6,7 +6,7 @@ import { nameAt, splitDomain } from "../reference.ts";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../host_names.ts";
 import { resolveFullNames } from "./full_names.ts";
 import { rejectingScope } from "./policy.ts";
-import { findRule, type FullName, nameOf } from "./registry_rules.ts";
+import { findRule, type FullName, repositoryName } from "./registry_rules.ts";
 import type { HostTls } from "./host_files.ts";
 import type { PullSettings } from "./settings.ts";
 import { findPullSources, type PullSource } from "./pull_sources.ts";
@@ -34,7 +34,11 @@ function planName(full: FullName, settings: PullSettings): readonly Step[] {
   if (scope !== undefined) {
     const says = `policy.json rejects it (scope "${scope}")`;
     return [
-      refusedPlan("Blocked", nameOf(full), `${says}. Accept the scope in Archway's policy.json if it may be used`),
+      refusedPlan(
+        "Blocked",
+        repositoryName(full),
+        `${says}. Accept the scope in Archway's policy.json if it may be used`,
+      ),
     ];
   }
   const found = findPullSources(full, settings);
@@ -43,9 +47,9 @@ function planName(full: FullName, settings: PullSettings): readonly Step[] {
 }
 
 function planSource(source: PullSource, full: FullName, settings: PullSettings): Step {
-  const name = nameOf(full);
+  const name = repositoryName(full);
   // Blocking applies to the contacted host, not the named one: a blocked registry may have mirrors.
-  const rule = findRule(settings.registries.rules, nameOf(source));
+  const rule = findRule(settings.registries.rules, repositoryName(source));
   if (rule?.isBlocked === true) return refusedPlan("Blocked", name, `registries.conf blocks "${rule.prefix}"`);
   if (source.repository === "") {
     return refusedPlan("Misconfigured", name, `the location "${source.host}" has no repository`);

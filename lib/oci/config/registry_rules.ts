@@ -97,7 +97,7 @@ export function trimLocation(location: string): string {
 /** A reference with its registry. `host` is the name in configuration: `docker.io`. */
 export type FullName = Pick<ImageReference, "host" | "repository" | "identifier">;
 
-export function nameOf({ host, repository }: Pick<FullName, "host" | "repository">): string {
+export function repositoryName({ host, repository }: Pick<FullName, "host" | "repository">): string {
   return `${host}/${repository}`;
 }
 
@@ -114,7 +114,7 @@ export function locationsFor(
   rule: RegistryRule,
   full: FullName,
 ): readonly { readonly name: string; readonly isInsecure: boolean; readonly isMirror: boolean }[] {
-  const name = nameOf(full);
+  const name = repositoryName(full);
   const length = Math.min(matchedLength(rule.prefix, nameAt(full)) ?? 0, name.length);
   const relocated = (location: string): string => location === "" ? name : location + name.slice(length);
   const wanted: MirrorUse = isDigest(full.identifier) ? "digest-only" : "tag-only";

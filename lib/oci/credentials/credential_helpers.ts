@@ -32,7 +32,7 @@ export class CredentialHelpers {
     this.#source = source;
     this.#run = run;
     this.#report = new ReportOnce(log);
-    this.#answers = new SharedCalls({ clock, keepMs: () => FRESH_MS, abandoned: "goesOn" });
+    this.#answers = new SharedCalls({ clock, keepMs: () => FRESH_MS, outlivesCallers: true });
   }
 
   /** A helper's credential for a host (a `hostKey`). Rejects only when the signal aborts; a failure is logged once. */

@@ -44,7 +44,7 @@ export class KubeletPlugins implements Keyring {
     this.#options = options;
     this.#cache = new LRUCache({ max: 1_000, ...livingBy(options.clock) });
     this.#report = new ReportOnce(options.log);
-    this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goesOn" });
+    this.#runs = new SharedCalls({ clock: options.clock, outlivesCallers: true });
     this.#providers = followFile<readonly CredentialProvider[]>({
       path: options.configPath,
       parse: parseProviderConfig,

@@ -13,7 +13,7 @@ import type { Transport } from "./transport.ts";
 interface EndpointRequest {
   readonly endpoint: Endpoint;
   readonly context: RequestContext;
-  readonly message: RegistryMessage & Pick<RegistryRequest, "authorization" | "elsewhere">;
+  readonly message: RegistryMessage & Pick<RegistryRequest, "authorization" | "redirectLogin">;
   readonly urlBy: (scheme: ConnectionWay["scheme"]) => URL;
   /** The login whose requests the registry counts together; anonymous requests are one account. */
   readonly account: string;

@@ -38,7 +38,7 @@ export interface RegistryRequest extends RegistryMessage {
   readonly connection: ConnectionSettings;
   readonly authorization?: string | undefined;
   /** The `Authorization` header for one other origin after a redirect. Other origins get none. */
-  readonly elsewhere?: AnonymousAuthorization | undefined;
+  readonly redirectLogin?: AnonymousAuthorization | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly form?: URLSearchParams;
 }
@@ -50,8 +50,6 @@ export interface AnonymousAuthorization {
 
 /** A request, maybe redirected. */
 export interface Hop extends RegistryRequest {
-  /** The path of a redirect may be secret, as in a signed URL. */
-  readonly hidesPath?: true;
   readonly redirect?: Redirect;
   /** The addresses that the guard allowed; undefined for a declared host, which is not checked. */
   readonly addresses?: readonly string[] | undefined;
@@ -106,15 +104,14 @@ export function redirected(hop: Hop, location: string): Hop {
   if (url === undefined || !isWeb || hop.url.protocol === "https:" && url.protocol === "http:") {
     throw exchangeError(hop, "ServerError", "redirected to an address that is not https");
   }
-  const hidesPath = true;
   const { origin } = url;
   const isSameOrigin = origin === hop.url.origin;
   const redirect = { origin, isSameOrigin: isSameOrigin && hop.redirect?.isSameOrigin !== false };
-  if (isSameOrigin) return { ...hop, url, hidesPath, redirect };
+  if (isSameOrigin) return { ...hop, url, redirect };
   const { authorization: _kept, headers: _configured, ...rest } = hop;
-  const authorization = hop.elsewhere?.origin === origin ? hop.elsewhere.authorization : undefined;
+  const authorization = hop.redirectLogin?.origin === origin ? hop.redirectLogin.authorization : undefined;
   const connection = connectionElsewhere(hop.connection, hop.url.host, url);
-  return { ...rest, authorization, url, hidesPath, redirect, connection };
+  return { ...rest, authorization, url, redirect, connection };
 }
 
 /** Classifies a connection fault by the runtime's message. */
@@ -155,7 +152,8 @@ export function loginOf({ authorization, headers = {}, form }: RegistryRequest):
 /** Longer than any document's path. The registry chooses its token server's path. */
 const MAX_SHOWN_PATH = 500;
 
-export function pathOf({ url: { pathname }, hidesPath }: Hop): string {
-  if (hidesPath === true) return "/…";
+/** The path to show. That of a redirect may be secret, as in a signed URL. */
+export function pathOf({ url: { pathname }, redirect }: Hop): string {
+  if (redirect !== undefined) return "/…";
   return pathname.length > MAX_SHOWN_PATH ? `${pathname.slice(0, MAX_SHOWN_PATH)}…` : pathname;
 }

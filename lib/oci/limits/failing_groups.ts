@@ -18,11 +18,11 @@ const TOKEN_SERVER = "@";
 
 export class FailingGroups {
   readonly #circuits: LRUCache<string, Circuit>;
-  readonly #openCircuit: (group: string) => Circuit;
+  readonly #makeCircuit: (group: string) => Circuit;
 
-  constructor(clock: Clock, openCircuit: (group: string) => Circuit) {
+  constructor(clock: Clock, makeCircuit: (group: string) => Circuit) {
     this.#circuits = new LRUCache({ ...atMost(MAX_GROUPS), ttl: LIFE_MS, ...livingBy(clock) });
-    this.#openCircuit = openCircuit;
+    this.#makeCircuit = makeCircuit;
   }
 
   get circuits(): readonly Circuit[] {
@@ -35,8 +35,8 @@ export class FailingGroups {
   }
 
   /** The circuit of a group that fails now; it may be new. */
-  getOrOpen(group: string): Circuit {
-    const circuit = this.of(group) ?? this.#openCircuit(group);
+  getOrMake(group: string): Circuit {
+    const circuit = this.of(group) ?? this.#makeCircuit(group);
     this.#circuits.set(group, circuit);
     return circuit;
   }

@@ -144,7 +144,7 @@ export class HostLimiter {
         return this.#account(request).paused(outcome.pauseMs);
       case "overloaded":
         host.answered();
-        return this.#groups.getOrOpen(request.group).paused(outcome.pauseMs, outcome.message);
+        return this.#groups.getOrMake(request.group).paused(outcome.pauseMs, outcome.message);
       case "groupFailed":
         return this.#groupFailed(request.group, outcome.message);
       case "hostFailed":
@@ -157,7 +157,7 @@ export class HostLimiter {
   }
 
   #groupFailed(group: string, message: string): void {
-    this.#groups.getOrOpen(group).failed(message);
+    this.#groups.getOrMake(group).failed(message);
     const isHostFailing = this.#circuit.state !== "closed" || this.#groups.isHostFailing;
     if (isHostFailing && !isTokenServerGroup(group)) this.#circuit.failed(message);
   }

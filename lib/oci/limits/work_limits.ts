@@ -10,9 +10,9 @@ const SMALL_BYTES = 16 * 1024;
 
 /**
  * Free factors of images that are dropped instead of waiting, so that gated pods find permits. Alone, `prefetched` may
- * have 500 permits, and `noticed` 250.
+ * have 500 permits, and `mismatchChecks` 250.
  */
-export const BACKGROUND_FACTORS = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
+export const BACKGROUND_FACTORS = { prefetched: 1 / 7, mismatchChecks: 1 / 15 } as const;
 
 /**
  * Requests under way to one registry host: enough to read 100 images a second at 100 ms a request, and few enough for

@@ -52,10 +52,15 @@ export function openMismatchChecks(deps: MismatchDeps): MismatchChecks {
   const inBackground = (pod: PodView, wanted: readonly ImageUse[], check: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
     const weight = Math.max(MIN_WEIGHT, wanted.length);
-    const permit = deps.images.permits.tryAcquire(pod.namespace, { weight, freeFactor: BACKGROUND_FACTORS.noticed });
+    const permit = deps.images.permits.tryAcquire(pod.namespace, {
+      weight,
+      freeFactor: BACKGROUND_FACTORS.mismatchChecks,
+    });
     if (permit === undefined) return;
     check()
-      .catch((error: unknown) => deps.log.debug("images of a noticed pod not checked", { reason: errorText(error) }))
+      .catch((error: unknown) =>
+        deps.log.debug("images of a pod with a possible mismatch not checked", { reason: errorText(error) })
+      )
       .finally(() => permit.release());
   };
   return {

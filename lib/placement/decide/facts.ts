@@ -12,7 +12,7 @@ export interface PodPlan {
   readonly archwaysRequirement: ArchwaysRequirement | undefined;
 }
 
-/** A decision that needs no image, or the distinct images of containers and image volumes to inspect. */
+/** A decision that needs no image, or the distinct images to inspect: of containers, init containers, image volumes. */
 export type InspectionPlan =
   | PodPlan & { readonly kind: "decided"; readonly decision: PlacementDecision }
   | PodPlan & { readonly kind: "inspect"; readonly images: readonly ImageUse[] };

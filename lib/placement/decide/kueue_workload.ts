@@ -103,7 +103,7 @@ export type KueueStep =
   | { readonly kind: "wait"; readonly afterMs: number }
   | {
     readonly kind: "act";
-    /** The narrowing that the Workload's templates still lack; the Job's template needs the same. */
+    /** What the Workload's templates still lack, applied where it has no quota; the Job's template needs the same. */
     readonly workloadPatch: JsonPatch;
     readonly answer: CheckAnswer | undefined;
   };

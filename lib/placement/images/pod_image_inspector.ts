@@ -119,7 +119,7 @@ function recallImages(
   return possibleBundles.length === 0 ? known.recall(images, identity, lookupSinceMs) : undefined;
 }
 
-/** Replaces a failure by `problem` if pull secrets could not be read. Adds unusable ones to `Unauthorized` failures. */
+/** Replaces a permanent failure by `problem` if pull secrets could not be read. Adds unusable ones to `Unauthorized` failures. */
 function withPullProblems(report: InspectionReport, { problem, unusable = [] }: PullCredentials): InspectionReport {
   const { inspection } = report;
   if (inspection.kind !== "failed" || inspection.failure.kind === "transient") return report;

@@ -92,8 +92,7 @@ export class PullSecrets {
     this.#secrets = new SharedCalls({
       clock,
       keepMs: () => SECRET_KEPT_MS,
-      maxSize: MAX_KEPT_BYTES,
-      sizeOf: weightOfContent,
+      weighed: { maxSize: MAX_KEPT_BYTES, sizeOf: weightOfContent },
     });
     this.#accounts = new SharedCalls({ clock, keepMs: () => ACCOUNT_KEPT_MS, maxKept: MAX_ACCOUNTS });
   }

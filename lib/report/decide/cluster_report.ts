@@ -1,4 +1,4 @@
-// The report of a cluster: its images, its workloads, how many run on each architecture, and what blocks the others.
+// The report of a cluster: its images, its workloads, how many run on each architecture, and what blocks one of them.
 import { blockersOf } from "./support.ts";
 import type { Blocker, ImageSupport, WorkloadName, WorkloadSupport } from "./types.ts";
 

@@ -10,7 +10,7 @@ interface Started {
   readonly fail: (reason: Error) => void;
 }
 
-const open = (options: { readonly keepMs?: () => number; readonly abandoned?: "aborts" | "goesOn" } = {}) => {
+const open = (options: { readonly keepMs?: () => number; readonly outlivesCallers?: boolean } = {}) => {
   const clock = new FakeClock();
   const calls = new SharedCalls<string>({ clock, ...options });
   const started: Started[] = [];
@@ -56,17 +56,17 @@ Deno.test("SharedCalls.run() keeps the answer for the others when the first call
 });
 
 Deno.test("SharedCalls.run() aborts a call that all have left, or goes on with it where that is wanted", async () => {
-  for (const abandoned of ["aborts", "goesOn"] as const) {
-    const { clock, started, ask } = open({ abandoned });
+  for (const outlivesCallers of [false, true]) {
+    const { clock, started, ask } = open({ outlivesCallers });
     const leaving = new AbortController();
     const left = ask(leaving.signal);
     await clock.advance(0);
     leaving.abort();
     await assert.rejects(left);
-    assert.equal(started[0]?.signal.aborted, abandoned === "aborts");
+    assert.equal(started[0]?.signal.aborted, !outlivesCallers);
     const next = ask();
     await clock.advance(0);
-    assert.equal(started.length, abandoned === "aborts" ? 2 : 1);
+    assert.equal(started.length, outlivesCallers ? 1 : 2);
     for (const { finish } of started) finish("answer");
     assert.equal(await next, "answer");
   }
@@ -85,7 +85,7 @@ Deno.test("SharedCalls.run() keeps no rejection", async () => {
 });
 
 Deno.test("SharedCalls.run() weighs the keys of the answers that it keeps, too", async () => {
-  const options = { keepMs: () => 1_000, maxSize: 1_000, sizeOf: () => 1 };
+  const options = { keepMs: () => 1_000, weighed: { maxSize: 1_000, sizeOf: () => 1 } };
   const calls = new SharedCalls<string>({ clock: new FakeClock(), ...options });
   let started = 0;
   const ask = (key: string): Promise<string> =>

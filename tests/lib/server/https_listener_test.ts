@@ -18,7 +18,7 @@ const openBench = async (limits: Partial<ConnectionLimits> = {}) => {
   const answered: string[] = [];
   const sockets: TLSSocket[] = [];
   /** The paths that are accepted, and whether it is the configuration of pods that has the plain one. */
-  const bench = { plain: false, secret: true, plainProves: true };
+  const bench = { plain: false, secret: true, manifestPathProves: true };
   const listener = await openHttpsListener({
     host: "127.0.0.1",
     port: 0,
@@ -34,7 +34,7 @@ const openBench = async (limits: Partial<ConnectionLimits> = {}) => {
         proving: "/convert",
         pathsOf: (route) => [...bench.secret ? [SECRET_PATH] : [], ...bench.plain ? [route] : []],
       }),
-      manifestPathProves: () => bench.plain && bench.plainProves,
+      manifestPathProves: () => bench.plain && bench.manifestPathProves,
       dropped: (reason) => void drops.push(reason),
       began: () => {},
     },
@@ -112,7 +112,7 @@ Deno.test("openHttpsListener() answers by plain paths while those are accepted",
 
 Deno.test("openHttpsListener() closes after an answer by a plain path that the configuration of pods does not carry", async () => {
   await using bench = await openBench();
-  Object.assign(bench, { plain: true, plainProves: false });
+  Object.assign(bench, { plain: true, manifestPathProves: false });
   const socket = await bench.connect();
   const closed = once(socket, "close");
   assert.equal(await bench.send(socket, post("/convert")), OK);

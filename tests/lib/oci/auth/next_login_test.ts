@@ -12,7 +12,7 @@ const ROWS: readonly [expected: Challenge | undefined, isLoggedIn: boolean, offe
     [TOKEN, true, TOKEN, "renewToken"],
     [BASIC, true, BASIC, "nextCredential"],
     [TOKEN, true, undefined, "nextCredential"],
-    [TOKEN, false, undefined, "elsewhere"],
+    [TOKEN, false, undefined, "loginAtRedirect"],
     [TOKEN, false, TOKEN, "nextCredential"],
   ];
 

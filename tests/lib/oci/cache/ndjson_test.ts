@@ -29,7 +29,7 @@ async function* toLines(lines: readonly string[]): AsyncGenerator<string> {
   for (const line of lines) yield await Promise.resolve(line);
 }
 
-Deno.test("importEntries() gives another store all that exportEntries() took out of the first", async () => {
+Deno.test("importCache() gives another store all that exportCache() took out of the first", async () => {
   const [from, to] = [openMemoryStore(), openMemoryStore()];
   for (let at = 0; at < 50; at++) await put(from, record(at));
   const lines = await Array.fromAsync(exportCache(from, { clock }));
@@ -51,7 +51,7 @@ async function putTag(
   await store.set(entryKey("tag", [name, scope]), seal(value, { v: RECORD_VERSION, atMs: clock.nowMs(), ...expiry }));
 }
 
-Deno.test("importEntries() gives another store the tags too, with the age they had, but no younger one's place", async () => {
+Deno.test("importCache() gives another store the tags too, with the age they had, but no younger one's place", async () => {
   const [from, to] = [openMemoryStore(), openMemoryStore()];
   const nowMs = clock.nowMs();
   for (const name of ["old", "same", "young"]) {
@@ -72,7 +72,7 @@ Deno.test("importEntries() gives another store the tags too, with the age they h
   );
 });
 
-Deno.test("exportEntries() leaves tags of secrets, of other sites' short names, and those past their end", async () => {
+Deno.test("exportCache() leaves tags of secrets, of other sites' short names, and those past their end", async () => {
   const store = openMemoryStore();
   const verifiedAtMs = clock.nowMs();
   await putTag(store, "registry.test/team/secret:v1", { verifiedAtMs, scope: "private-0123" });
@@ -84,7 +84,7 @@ Deno.test("exportEntries() leaves tags of secrets, of other sites' short names, 
   assert.deepEqual(lines.map((line) => JSON.parse(line).tag.name), ["registry-1.docker.io/library/nginx:v1"]);
 });
 
-Deno.test("exportEntries() leaves private knowledge, expired and foreign entries where they are", async () => {
+Deno.test("exportCache() leaves private knowledge, expired and foreign entries where they are", async () => {
   const store = openMemoryStore();
   await put(store, record(1), "private-0123");
   await store.set(entryKey("digest", ["x", "public"]), { v: RECORD_VERSION + 1, atMs: 0, value: record(2) });
@@ -92,7 +92,7 @@ Deno.test("exportEntries() leaves private knowledge, expired and foreign entries
   assert.deepEqual(await Array.fromAsync(exportCache(store, { clock })), []);
 });
 
-Deno.test("importEntries() counts and leaves out what is not a line of ours, whatever it is", async () => {
+Deno.test("importCache() counts and leaves out what is not a line of ours, whatever it is", async () => {
   const good = JSON.stringify({ v: RECORD_VERSION, image: record(1) });
   const hostile = [
     "{",

@@ -34,7 +34,7 @@ function openWith(
   return open({ dockerConfig: programs.write("config.json", JSON.stringify(config)), ...more });
 }
 
-Deno.test("lookup() gives the live extra credentials that match, then those of config.json", async () => {
+Deno.test("credentialsFor() gives the live extra credentials that match, then those of config.json", async () => {
   using programs = makePrograms();
   const config = { auths: { "quay.io": { auth: btoa("file:pw") }, "gcr.io": { auth: btoa("x:y") } } };
   let extra = ["quay.io", "other.io"].map((scope) => makeCredential(scope, { source: "global pull secret" }));
@@ -50,7 +50,7 @@ Deno.test("DV-127 lookup() gives nothing when there is no global secret and noth
   assert.deepEqual(await open().credentialsFor(QUAY, NEVER), []);
 });
 
-Deno.test("lookup() reads config.json again when it changes, and keeps the last good one", async () => {
+Deno.test("credentialsFor() reads config.json again when it changes, and keeps the last good one", async () => {
   using programs = makePrograms();
   const log = keepLog();
   const write = (text: string): string => programs.write("config.json", text);
@@ -70,7 +70,7 @@ Deno.test("lookup() reads config.json again when it changes, and keeps the last 
   assert.deepEqual(await users(), []);
 });
 
-Deno.test("lookup() asks the helper of a host, once a minute, and gives what it says before the entries", async () => {
+Deno.test("credentialsFor() asks the helper of a host, once a minute, and gives what it says before the entries", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-quay", ANSWER);
   const clock = new FakeClock();
@@ -86,7 +86,7 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
   assert.equal(programs.calls("docker-credential-quay").length, 2);
 });
 
-Deno.test("lookup() asks the store for every other host, Docker Hub by its own name, and accepts identity tokens", async () => {
+Deno.test("credentialsFor() asks the store for every other host, Docker Hub by its own name, and accepts identity tokens", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-store", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
   const keyring = openWith(programs, { credsStore: "store", auths: { "quay.io": {} } }, { run: programs.run });
@@ -96,7 +96,7 @@ Deno.test("lookup() asks the store for every other host, Docker Hub by its own n
   assert.deepEqual(programs.calls("docker-credential-store"), ["get|https://index.docker.io/v1/"]);
 });
 
-Deno.test("lookup() lets namespaces take turns at running programs: one that names many hosts keeps no other waiting", async () => {
+Deno.test("credentialsFor() lets namespaces take turns at running programs: one that names many hosts keeps no other waiting", async () => {
   using programs = makePrograms();
   const running: { readonly host: string; readonly end: () => void }[] = [];
   const keyring = openWith(programs, { credsStore: "store" }, {
@@ -125,7 +125,7 @@ Deno.test("lookup() lets namespaces take turns at running programs: one that nam
   assert.ok(order.indexOf("evil-99.example") < 8, "it has its turn in the share of the namespace that joined");
 });
 
-Deno.test("lookup() asks every helper of registries.conf for every host, as they are named now", async () => {
+Deno.test("credentialsFor() asks every helper of registries.conf for every host, as they are named now", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-one", `echo '{"Username":"one","Secret":"${CANARY}"}'`);
   programs.program("docker-credential-two", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
@@ -144,7 +144,7 @@ Deno.test("lookup() asks every helper of registries.conf for every host, as they
   assert.deepEqual(programs.calls("docker-credential-one"), ["get|quay.io", "get|https://index.docker.io/v1/"]);
 });
 
-Deno.test("lookup() reports a failing helper once, never what it wrote, and is silent about one that has nothing", async () => {
+Deno.test("credentialsFor() reports a failing helper once, never what it wrote, and is silent about one that has nothing", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-fails", `echo ${CANARY}; echo ${CANARY} >&2; exit 2`);
   programs.program("docker-credential-none", "echo credentials not found in native keychain; exit 1");

@@ -302,7 +302,7 @@ Deno.test("send() does not wait for names longer than for answers", async () => 
   assert.equal(await reasonOf(transport, request), "Timeout");
 });
 
-Deno.test("send() has few lookups of names open, also of requests that have left, and some for another namespace", async () => {
+Deno.test("send() has few resolutions of names open, also of requests that have left, and some for another namespace", async () => {
   const limits = new WorkLimits();
   const open: ((addresses: readonly string[]) => void)[] = [];
   using transport = openTransport({
