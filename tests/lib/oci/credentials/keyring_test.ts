@@ -46,7 +46,7 @@ Deno.test("credentialsFor() gives the live extra credentials that match, then th
   assert.deepEqual(await sources(), ["config.json"]);
 });
 
-Deno.test("DV-127 lookup() gives nothing when there is no global secret and nothing is configured", async () => {
+Deno.test("DV-127 credentialsFor() gives nothing when there is no global secret and nothing is configured", async () => {
   assert.deepEqual(await open().credentialsFor(QUAY, NEVER), []);
 });
 
