@@ -12,7 +12,7 @@ import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, type ResourceTarget, splitKey } from "../../lib/k8s/types.ts";
 import { memberOf } from "../../lib/json.ts";
 import { ADMISSION_CHECK } from "../../lib/names.ts";
-import { BACKGROUND_FACTORS } from "../../lib/oci/limits/work_limits.ts";
+import { BACKGROUND_SHARES } from "../../lib/oci/limits/work_limits.ts";
 import { parseConditions, setCondition } from "../../lib/vocabulary/condition.ts";
 import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
@@ -107,10 +107,10 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   failures.delete(key);
   if (workload === undefined) return DONE;
   const weight = Math.max(MIN_WEIGHT, workload.podSets.reduce((sum, { template }) => sum + countImages(template), 0));
-  const freeFactor = BACKGROUND_FACTORS.prefetched;
+  const maxShare = BACKGROUND_SHARES.prefetched;
   const ageMs = (): number => Math.max(0, serverNowMs(clock, api) - workload.sinceMs);
   const leftMs = run.settingsOf(workload.namespace).maxGateAgeMs - ageMs();
-  using permit = run.images.permits.tryAcquire(workload.namespace, { weight, freeFactor });
+  using permit = run.images.permits.tryAcquire(workload.namespace, { weight, maxShare });
   if (permit === undefined && leftMs > 0) {
     failures.set(key, before);
     return requeueAfter(Math.min(leftMs, Math.max(NO_PERMIT_MS, ageMs() / 4)));

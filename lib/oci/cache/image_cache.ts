@@ -89,8 +89,8 @@ export class ImageCache {
   }
 
   /**
-   * Equal requests that overlap share one inspection, so that a thousand pods of one image read the store once. The shared
-   * inspection ends when its last caller has left.
+   * Equal requests that overlap share one inspection, so that a thousand pods of one image read the store once. The
+   * shared inspection ends when its last caller has left.
    */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     // Requests with a lookupSinceMs share only the look-up: their times differ.

@@ -9,19 +9,16 @@ export interface Permit extends Disposable {
 
 interface FairLimiterOptions {
   readonly limit: number;
-  /**
-   * One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four
-   * fifths.
-   */
-  readonly freeFactor: number;
+  /** Most that one namespace may hold of the permits that others leave: with 1/2, one alone stops at half of all. */
+  readonly maxShare: number;
 }
 
 /** What one request takes of the permits. */
 interface PermitRequest {
   /** How many permits; absent: 1. They are given when any one is free, so that a heavy request is not passed over. */
   readonly weight?: number | undefined;
-  /** Replaces the limiter's factor by a lower one. */
-  readonly freeFactor?: number | undefined;
+  /** Replaces the limiter's share by a smaller one. */
+  readonly maxShare?: number | undefined;
 }
 
 interface Waiter extends PermitRequest {
@@ -98,9 +95,10 @@ export class FairLimiter {
     }
   }
 
-  #mayHave(namespace: string, { freeFactor = this.#options.freeFactor }: PermitRequest): boolean {
+  #mayHave(namespace: string, { maxShare = this.#options.maxShare }: PermitRequest): boolean {
     const free = this.#options.limit - this.#taken;
-    return (this.#held.get(namespace) ?? 0) < freeFactor * free;
+    const held = this.#held.get(namespace) ?? 0;
+    return held < maxShare * (held + free);
   }
 
   #take(namespace: string, { weight = 1 }: PermitRequest): Permit {

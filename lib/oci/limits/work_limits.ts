@@ -1,5 +1,5 @@
-// Limits of this process on work for namespaces. Each limit prevents one harm, and namespaces share it: with a factor
-// of 1, one namespace alone may have half, so that another always finds a permit.
+// Limits of this process on work for namespaces. Each limit prevents one harm, and namespaces share it: one alone may
+// have half or four fifths, so that another always finds a permit.
 import { setImmediate } from "node:timers";
 import { registryError } from "../errors.ts";
 import type { Callers } from "../callers.ts";
@@ -9,33 +9,33 @@ import { FairLimiter, type Permit } from "./fair_limiter.ts";
 const SMALL_BYTES = 16 * 1024;
 
 /**
- * Free factors of images that are dropped instead of waiting, so that gated pods find permits. Alone, `prefetched` may
+ * Shares of images that are dropped instead of waiting, so that gated pods find permits. Alone, `prefetched` may
  * have 500 permits, and `mismatchChecks` 250.
  */
-export const BACKGROUND_FACTORS = { prefetched: 1 / 7, mismatchChecks: 1 / 15 } as const;
+export const BACKGROUND_SHARES = { prefetched: 1 / 8, mismatchChecks: 1 / 16 } as const;
 
 /**
  * Requests under way to one registry host: enough to read 100 images a second at 100 ms a request, and few enough for
  * any host. A namespace alone gets 16.
  */
-export const HOST_REQUESTS = { limit: 20, freeFactor: 4 } as const;
+export const HOST_REQUESTS = { limit: 20, maxShare: 4 / 5 } as const;
 
 /** Everything that reads through the same connections shares one instance. */
 export class WorkLimits {
   /** Images of pods that are inspected or wait: 17 KB of heap each while registries are silent. */
-  readonly images = new FairLimiter({ limit: 4_000, freeFactor: 1 });
+  readonly images = new FairLimiter({ limit: 4_000, maxShare: 1 / 2 });
   /** Secrets of up to 1 MiB, read whole. */
-  readonly secrets = new FairLimiter({ limit: 32, freeFactor: 1 });
+  readonly secrets = new FairLimiter({ limit: 32, maxShare: 1 / 2 });
   /** Processes of programs: image names decide how many are wanted. The fifth is left for another namespace. */
-  readonly programs = new FairLimiter({ limit: 5, freeFactor: 4 });
+  readonly programs = new FairLimiter({ limit: 5, maxShare: 4 / 5 });
   /** Resolutions of names: one without an answer holds one of Deno's 32 threads for files and KV for 10 s or more. */
-  readonly nameResolutions = new FairLimiter({ limit: 16, freeFactor: 1 });
+  readonly nameResolutions = new FairLimiter({ limit: 16, maxShare: 1 / 2 });
   /** Inspections: each holds a top document of up to 4 MiB, parsed, and reads two others of up to 1 MiB. */
-  readonly inspections = new FairLimiter({ limit: 128, freeFactor: 1 });
+  readonly inspections = new FairLimiter({ limit: 128, maxShare: 1 / 2 });
   /** Bytes of large documents until they are parsed: the documents of all inspections may arrive together. */
-  readonly #documents = new FairLimiter({ limit: 64 * 1024 * 1024, freeFactor: 1 });
+  readonly #documents = new FairLimiter({ limit: 64 * 1024 * 1024, maxShare: 1 / 2 });
   /** Large documents are parsed one at a time: parsing delays answers of the webhook. */
-  readonly #parsing = new FairLimiter({ limit: 1, freeFactor: 1 });
+  readonly #parsing = new FairLimiter({ limit: 1, maxShare: 1 / 2 });
 
   /** Memory for a large document, from the share of any caller. Throws RegistryError when there is none now. */
   takeMemory(bytes: number, { callers, registry }: { readonly callers: Callers; readonly registry: string }): Permit {

@@ -6,7 +6,7 @@ import type { PodImageInspector } from "../images/pod_image_inspector.ts";
 import type { EventObject } from "../../k8s/event_input.ts";
 import type { EventRecorder } from "../../k8s/event_recorder.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { BACKGROUND_FACTORS } from "../../oci/limits/work_limits.ts";
+import { BACKGROUND_SHARES } from "../../oci/limits/work_limits.ts";
 import type { ImageUse } from "../../oci/inspection.ts";
 import type { PlacementSettings } from "../decide/config/settings.ts";
 import { livingBy } from "../../oci/cache_limits.ts";
@@ -54,7 +54,7 @@ export function openMismatchChecks(deps: MismatchDeps): MismatchChecks {
     const weight = Math.max(MIN_WEIGHT, wanted.length);
     const permit = deps.images.permits.tryAcquire(pod.namespace, {
       weight,
-      freeFactor: BACKGROUND_FACTORS.mismatchChecks,
+      maxShare: BACKGROUND_SHARES.mismatchChecks,
     });
     if (permit === undefined) return;
     check()

@@ -10,7 +10,7 @@ import type { ImageUse, InspectedImage } from "../../oci/inspection.ts";
 import type { Inspector } from "../../oci/inspector.ts";
 import { callersOf, type InspectionPriority } from "../../oci/callers.ts";
 import type { KnownImages, KnownPodImages } from "./known_images.ts";
-import { BACKGROUND_FACTORS, type WorkLimits } from "../../oci/limits/work_limits.ts";
+import { BACKGROUND_SHARES, type WorkLimits } from "../../oci/limits/work_limits.ts";
 import type { PullCredentials, PullSecrets } from "./pull_secrets.ts";
 
 export interface PodImagesRequest {
@@ -61,7 +61,7 @@ export function openPodImageInspector(deps: PodImagesDeps): PodImageInspector {
     const images = request.images.filter(({ pullsAlways }) => !pullsAlways);
     const key = JSON.stringify([request.identity, images]);
     if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
-    const size = { weight: images.length, freeFactor: BACKGROUND_FACTORS.prefetched };
+    const size = { weight: images.length, maxShare: BACKGROUND_SHARES.prefetched };
     const permit = permits.tryAcquire(request.identity.namespace, size);
     if (permit === undefined) return;
     prefetched.add(key);

@@ -4,7 +4,7 @@ import { collectBody, FREE_BYTES, type TakeMemory } from "../../../../lib/oci/ht
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { FairLimiter } from "../../../../lib/oci/limits/fair_limiter.ts";
 
-const MEMORY = { limit: 64 * 1024 * 1024, freeFactor: 1 };
+const MEMORY = { limit: 64 * 1024 * 1024, maxShare: 1 / 2 };
 
 function takeFor(memory: FairLimiter, held: DisposableStack): TakeMemory {
   const callers = callersOf({ namespace: "team", priority: "gated" });
@@ -61,7 +61,7 @@ Deno.test("collectBody() ends a body at its limit, and cancels what is left of i
 });
 
 Deno.test("collectBody() refuses a large body while others of its namespace hold what it may have of the memory for those, small ones never", async () => {
-  const memory = new FairLimiter({ limit: 2 * FREE_BYTES, freeFactor: 1 });
+  const memory = new FairLimiter({ limit: 2 * FREE_BYTES, maxShare: 1 / 2 });
   const maxBytes = 4 * FREE_BYTES;
   const gate = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ function held(permit: Permit | undefined): Permit {
 }
 
 Deno.test("FairLimiter.tryAcquire() gives a namespace as many permits as are free for the others", () => {
-  const limiter = new FairLimiter({ limit: 100, freeFactor: 1 });
+  const limiter = new FairLimiter({ limit: 100, maxShare: 1 / 2 });
   let given = 0;
   while (limiter.tryAcquire("a") !== undefined) given++;
   assert.equal(given, 50);
@@ -20,7 +20,7 @@ Deno.test("FairLimiter.tryAcquire() gives a namespace as many permits as are fre
 });
 
 Deno.test("FairLimiter.tryAcquire() gives a heavy request its permits when one is free, and all of them back", () => {
-  const limiter = new FairLimiter({ limit: 10, freeFactor: 1 });
+  const limiter = new FairLimiter({ limit: 10, maxShare: 1 / 2 });
   const first = held(limiter.tryAcquire("a", { weight: 9 }));
   const heavy = held(limiter.tryAcquire("b", { weight: 200 }));
   assert.equal(limiter.taken, 209);
@@ -33,7 +33,7 @@ Deno.test("FairLimiter.tryAcquire() gives a heavy request its permits when one i
 });
 
 Deno.test("FairLimiter.acquire() gives permits by weight to what waits, namespaces in turn", async () => {
-  const limiter = new FairLimiter({ limit: 10, freeFactor: 1 });
+  const limiter = new FairLimiter({ limit: 10, maxShare: 1 / 2 });
   const first = held(limiter.tryAcquire("first", { weight: 10 }));
   const order: string[] = [];
   const permits: Permit[] = [];
