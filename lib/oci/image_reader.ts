@@ -24,7 +24,7 @@ export interface ImageRead {
    * Whether the endpoint lacks a manifest that the image's index lists and that was needed. Such a read says nothing
    * about the image at other endpoints.
    */
-  readonly isPartial: boolean;
+  readonly lacksManifest: boolean;
 }
 
 type SingleManifest = Extract<ManifestDocument, { kind: "manifest" | "schema1" }>;
@@ -34,7 +34,7 @@ interface ImageConfig {
   readonly labels: ImageLabels;
 }
 
-interface EntriesRead extends Pick<ImageRead, "isPartial"> {
+interface EntriesRead extends Pick<ImageRead, "lacksManifest"> {
   readonly configs: readonly ImageConfig[];
   readonly findings: readonly Finding[];
 }
@@ -61,7 +61,7 @@ export async function readImage(documents: ImageDocuments, depth: InspectionDept
   const { mediaType } = manifest;
   const findings = manifest.kind === "schema1" ? [SCHEMA1] : [];
   const inspection = inspectionBy(labels, { digest, mediaType, platforms: [platform], findings });
-  return { inspection, isPartial: false };
+  return { inspection, lacksManifest: false };
 }
 
 async function readIndex(
@@ -70,7 +70,7 @@ async function readIndex(
   { digest, depth }: { readonly digest: string; readonly depth: InspectionDepth },
 ): Promise<ImageRead> {
   const entries = await unfold(documents, listed);
-  const { configs, findings, isPartial } = await readEntriesWithoutPlatform(documents, entries);
+  const { configs, findings, lacksManifest } = await readEntriesWithoutPlatform(documents, entries);
   const platforms = distinctPlatforms([...platformsOf(entries), ...configs.map(({ platform }) => platform)]);
   if (platforms.length === 0) throw imageError(documents, "NotAnImage", "its index names no platform");
   if (platforms.length > MAX_PLATFORMS) {
@@ -79,10 +79,10 @@ async function readIndex(
   const found = { digest, mediaType, platforms, findings };
   const [first] = entries.filter(isPlatformEntry);
   if (first !== undefined && depth === "index") {
-    return { inspection: { kind: "platforms", ...found, depth: "index" }, isPartial };
+    return { inspection: { kind: "platforms", ...found, depth: "index" }, lacksManifest };
   }
   const labels = first === undefined ? configs[0]?.labels : (await readChild(documents, first)).labels;
-  return { inspection: inspectionBy(labels ?? {}, found), isPartial };
+  return { inspection: inspectionBy(labels ?? {}, found), lacksManifest };
 }
 
 /** The inspection of an image that was read: `anywhere` when its labels are those of a bundle. */
@@ -128,7 +128,7 @@ async function readEntriesWithoutPlatform(
   const withoutPlatform = entries.filter(isEntryWithoutPlatform);
   const configs: ImageConfig[] = [];
   const findings: Finding[] = [];
-  let isPartial = false;
+  let lacksManifest = false;
   for (const entry of withoutPlatform.slice(0, MAX_ENTRIES_WITHOUT_PLATFORM)) {
     try {
       configs.push(await readChild(documents, entry));
@@ -136,7 +136,7 @@ async function readEntriesWithoutPlatform(
       const reason = error instanceof RegistryError ? error.failure.reason : undefined;
       if (reason === "NotAnImage") continue;
       if (reason !== "ManifestUnknown") throw error;
-      isPartial = true;
+      lacksManifest = true;
       const message = `The index lists ${entry.digest} without a platform, but ${documents.endpoint.host} lacks it.`;
       findings.push({ kind: "TruncatedIndex", message });
     }
@@ -146,7 +146,7 @@ async function readEntriesWithoutPlatform(
       `The index lists ${withoutPlatform.length} manifests without a platform; ${MAX_ENTRIES_WITHOUT_PLATFORM} of them were read.`;
     findings.push({ kind: "TruncatedIndex", message });
   }
-  return { configs, findings, isPartial };
+  return { configs, findings, lacksManifest };
 }
 
 async function readChild(documents: ImageDocuments, entry: Descriptor): Promise<ImageConfig> {

@@ -43,7 +43,7 @@ export class RegistryReader {
     return {
       inspection: { kind: "failed", failure: first.failure },
       credential: undefined,
-      isPartial: false,
+      lacksManifest: false,
       endpoint,
     };
   }

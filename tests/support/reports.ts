@@ -34,7 +34,7 @@ export function makeReport(inspection: Inspection, more: Partial<InspectionRepor
 
 /** What a registry gave without a login, from no endpoint in particular. */
 export function makeRead(inspection: Inspection, credential?: Credential): RegistryRead {
-  return { inspection, isPartial: false, credential, endpoint: undefined };
+  return { inspection, lacksManifest: false, credential, endpoint: undefined };
 }
 
 /** Whether a credential was needed, so that not everybody may know of it. */

@@ -152,7 +152,7 @@ export class ImageCache {
 
   async #get(request: PlannedRequest, signal: AbortSignal, lookupAtMs: number): Promise<InspectionReport> {
     const { reference, image, requestLog } = request;
-    const { inspection, isPartial, credential, endpoint } = await this.#deps.registry.read(request, signal);
+    const { inspection, lacksManifest, credential, endpoint } = await this.#deps.registry.read(request, signal);
     this.#deps.log.debug("asked the registry for an image", { image, outcome: inspection.kind });
     const report: InspectionReport = {
       inspection,
@@ -164,7 +164,7 @@ export class ImageCache {
       mirror: endpoint?.isMirror === true ? endpoint.host : undefined,
     };
     // A record of a digest answers for every registry, so a read at a registry that lacks a part is not kept.
-    if (inspection.kind === "failed" || isPartial) return report;
+    if (inspection.kind === "failed" || lacksManifest) return report;
     const readership = this.#readershipFor(request, credential);
     this.#store.putRecord(readership, inspection);
     if (reference.digest === undefined) {
