@@ -67,31 +67,18 @@ export class RecordStore {
     return this.#tags.get(memoryKey(readershipId, name));
   }
 
-  /** Reads from memory, else from the store. Memory then keeps what the store gave. */
-  async readRecord(readership: Readership, digest: string): Promise<ImageRecord | undefined> {
-    const known = this.recordInMemory(readership.id, digest);
-    if (known !== undefined) return known;
-    const stored = await this.#read({ readership, kind: "digest", name: digest }, ImageRecord);
-    // A newer record may have come while the store was read.
-    const newer = this.recordInMemory(readership.id, digest);
-    if (stored === undefined || newer !== undefined) return newer;
-    const record = compactRecord(stored);
-    this.#records.set(memoryKey(readership.id, digest), record);
-    return record;
+  readRecord(readership: Readership, digest: string): Promise<ImageRecord | undefined> {
+    const name: RecordName = { readership, kind: "digest", name: digest };
+    return this.#readInto(this.#records, name, { schema: ImageRecord, keptOf: compactRecord });
   }
 
-  async readTag(readership: Readership, name: string): Promise<KnownTag | undefined> {
-    const known = this.tagInMemory(readership.id, name);
-    if (known !== undefined) return known;
-    const stored = await this.#read({ readership, kind: "tag", name }, TagSchema);
-    const newer = this.tagInMemory(readership.id, name);
-    if (stored === undefined || newer !== undefined) return newer;
-    const ageMs = this.#clock.nowMs() - stored.verifiedAtMs;
-    // A time in the future comes from another clock, so the age is unknown.
-    const lookupAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
-    const tag = { digest: stored.digest, lookupAtMs, isOwn: false };
-    this.#tags.set(memoryKey(readership.id, name), tag);
-    return tag;
+  readTag(readership: Readership, name: string): Promise<KnownTag | undefined> {
+    const keptOf = ({ digest, verifiedAtMs }: TagRecord): KnownTag => {
+      const ageMs = this.#clock.nowMs() - verifiedAtMs;
+      // A time in the future comes from another clock, so the age is unknown.
+      return { digest, lookupAtMs: ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs, isOwn: false };
+    };
+    return this.#readInto(this.#tags, { readership, kind: "tag", name }, { schema: TagSchema, keptOf });
   }
 
   putRecord(readership: Readership, record: ImageRecord): void {
@@ -116,11 +103,24 @@ export class RecordStore {
     void this.#write({ readership, kind: "tag", name }, { value, expireAtMs: verifiedAtMs + TAG_KEPT_MS });
   }
 
-  async #read<T>({ kind, name, readership }: RecordName, schema: z.ZodType<T>): Promise<T | undefined> {
-    if (this.#stored === undefined) return undefined;
+  /** Reads from memory, else from the store. Memory then keeps what the store gave. */
+  async #readInto<S, T extends ImageRecord | KnownTag>(
+    memory: LRUCache<string, T>,
+    { kind, name, readership }: RecordName,
+    { schema, keptOf }: { readonly schema: z.ZodType<S>; readonly keptOf: (stored: S) => T },
+  ): Promise<T | undefined> {
+    const key = memoryKey(readership.id, name);
+    const known = memory.get(key);
+    if (known !== undefined || this.#stored === undefined) return known;
     const { kv } = this.#stored;
-    const stored = await kv.get(entryKey(kind, [name, await readership.storedName(kv)]));
-    return unseal(stored, { v: RECORD_VERSION, nowMs: this.#clock.nowMs(), schema });
+    const sealed = await kv.get(entryKey(kind, [name, await readership.storedName(kv)]));
+    const stored = unseal(sealed, { v: RECORD_VERSION, nowMs: this.#clock.nowMs(), schema });
+    // A newer one may have come while the store was read.
+    const newer = memory.get(key);
+    if (stored === undefined || newer !== undefined) return newer;
+    const kept = keptOf(stored);
+    memory.set(key, kept);
+    return kept;
   }
 
   async #write(
