@@ -16,11 +16,11 @@ export const IMAGE_BUILDS: Capability = {
 
 function openBuilds(
   { config, clock, log, userAgent }: ServeDeps,
-  { leaderApi: api, election, events, metricsRegistry: registry, clientMetrics, stack }: SharedResources,
+  { leaderApi: api, election, events, metricsRegistry, clientMetrics, stack }: SharedResources,
 ): OpenCapability {
   const settings = config.imageBuilds;
   const access = stack.use(openRegistryAccess({ config, clock, log, userAgent, clusterCredentials: () => [] }));
-  const metrics = new BuildMetrics(registry);
+  const metrics = new BuildMetrics(metricsRegistry);
   const controller = new ImageBuilds({
     api,
     access,

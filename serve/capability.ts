@@ -126,12 +126,12 @@ async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running
 }
 
 function adminOf(
-  { election, metricsRegistry: registry, stop }: SharedResources,
+  { election, metricsRegistry, stop }: SharedResources,
   opened: OpenCapability,
   capability: string,
 ): AdminDeps {
   const { beforeScrape = () => {}, pages, ready } = opened;
-  const setLeader = openGauges<boolean>(registry, {
+  const setLeader = openGauges<boolean>(metricsRegistry, {
     archway_capability_leader: {
       help: "1 while this replica holds the Lease of its capability.",
       labels: ["capability"],
@@ -139,7 +139,7 @@ function adminOf(
     },
   });
   return {
-    registry,
+    registry: metricsRegistry,
     beforeScrape: async () => {
       setLeader(election.view().isLeader);
       await beforeScrape();
@@ -157,8 +157,8 @@ interface Opening {
 function openShared(deps: ServeDeps, { capability, lifetime }: Opening): SharedResources {
   const { access, clock, config: { namespace }, identity, log, userAgent } = deps;
   const { stack, stop, background } = lifetime;
-  const registry = new Registry();
-  const clientMetrics = new ClientMetrics(registry);
+  const metricsRegistry = new Registry();
+  const clientMetrics = new ClientMetrics(metricsRegistry);
   const unfencedApi = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   const election = new Election({ api: unfencedApi, namespace, name: capability.leaseName, identity, clock, log });
   const events = stack.use(
@@ -178,7 +178,7 @@ function openShared(deps: ServeDeps, { capability, lifetime }: Opening): SharedR
     unfencedApi,
     election,
     events,
-    metricsRegistry: registry,
+    metricsRegistry,
     clientMetrics,
     stack,
     stop,

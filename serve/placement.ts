@@ -19,13 +19,13 @@ import { openWebhooks } from "./webhooks.ts";
 export const PLACEMENT: Capability = { leaseName: LEASE_NAME, eventSource: EVENT_SOURCE, open: openPlacement };
 
 async function openPlacement(deps: ServeDeps, shared: SharedResources): Promise<OpenCapability> {
-  const { metricsRegistry: registry } = shared;
+  const { metricsRegistry } = shared;
   const placement = await openPlacementResources(deps, shared);
   const components = await openPlacementComponents(deps, placement);
   const { audited, configs, podPlacement } = components;
   const webhooks = await openWebhooks(deps, { placement, components });
-  const setGauges = openGauges(registry, PLACEMENT_GAUGES);
-  const setTaints = openGauges(registry, TAINT_GAUGES);
+  const setGauges = openGauges(metricsRegistry, PLACEMENT_GAUGES);
+  const setTaints = openGauges(metricsRegistry, TAINT_GAUGES);
   return {
     everywhere: openReplicaControllers(deps, placement, components),
     leading: openLeaderControllers(deps, placement, components),

@@ -51,12 +51,12 @@ const MAX_RECENT_DECISIONS = 200;
 export async function openPlacementResources(deps: ServeDeps, shared: SharedResources): Promise<PlacementResources> {
   const { config, access, clock, log, userAgent } = deps;
   const { pullSecrets, globalPullSecret: { namespace, name } } = config;
-  const { clientMetrics, readApi: api, metricsRegistry: registry, unfencedApi, stack, stop } = shared;
+  const { clientMetrics, readApi: api, metricsRegistry, unfencedApi, stack, stop } = shared;
   const metrics: ServeMetrics = {
-    placement: new PlacementMetrics(registry),
-    server: openMetrics(registry, SERVER_METRICS),
-    execFormat: openMetrics(registry, EXEC_FORMAT_COUNTERS),
-    taints: openMetrics(registry, TAINT_COUNTERS),
+    placement: new PlacementMetrics(metricsRegistry),
+    server: openMetrics(metricsRegistry, SERVER_METRICS),
+    execFormat: openMetrics(metricsRegistry, EXEC_FORMAT_COUNTERS),
+    taints: openMetrics(metricsRegistry, TAINT_COUNTERS),
   };
   const onChange = (): void => imageService.known.forgetPrivate();
   const globalPullSecret = pullSecrets === "none"
