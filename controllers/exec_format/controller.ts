@@ -40,8 +40,8 @@ export function openExecFormatController(deps: ExecFormatDeps): Controller {
     name: "exec-format-errors",
     watches: [
       whileWanted(watchEvents(deps, backlog, (key) => controller.enqueue(key)), {
-        ...deps,
         isWanted: deps.isMonitored,
+        onChange: deps.onChange,
       }),
       ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
     ],

@@ -1,7 +1,7 @@
 // Bearer tokens, requested once per realm, service, scope and credential, and kept until shortly before they end.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import { parseBoundedObject } from "../../json.ts";
+import { encodeBase64, parseBoundedObject } from "../../json.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { groupOf, tokenServerGroup } from "../limits/failing_groups.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";
@@ -155,5 +155,5 @@ function realmUrl(endpoint: Endpoint, realm: string): URL {
 }
 
 export function basicAuthorization(secret: { readonly username: string; readonly password: string }): string {
-  return `Basic ${new TextEncoder().encode(`${secret.username}:${secret.password}`).toBase64()}`;
+  return `Basic ${encodeBase64(`${secret.username}:${secret.password}`)}`;
 }

@@ -1,4 +1,4 @@
-// Reads an answer's body into one bounded buffer: any user may run the registry.
+// Reads a body into one bounded buffer: any user may have made it.
 
 /** Bytes of a body that do not count against the memory budget: most manifests and configs are smaller. */
 export const FREE_BYTES = 64 * 1024;
