@@ -128,11 +128,17 @@ Deno.test("DV-26 gatePod() leaves updates and subresources alone", async () => {
   assert.equal(listAtPath(object, "webhooks", 1, "matchConditions").length, 1);
 });
 
-Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and changes nothing", async () => {
+/** With the images that are looked at because they came late: `exchanged example.com/web:v2`. */
+function openAppThatNotesLate(): Pick<ReturnType<typeof openApp>, "app"> & { readonly late: readonly string[] } {
   const late: string[] = [];
   const note: MismatchChecks["checkLateImages"] = (_pod, { came, containers }) =>
     void late.push([came, ...containers.map(({ image }) => image)].join(" "));
   const { app } = openApp({ mismatches: { checkPinned: () => {}, checkLateImages: note } });
+  return { app, late };
+}
+
+Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and changes nothing", async () => {
+  const { app, late } = openAppThatNotesLate();
   const object = { ...POD, spec: { nodeName: "n1", containers: [{ name: "web", image: "example.com/web:v2" }] } };
   const update = { operation: "UPDATE", oldObject: POD };
   assert.deepEqual(await admit(app, reviewOf(object, update)), { uid: "u-1", allowed: true });
@@ -141,10 +147,7 @@ Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and cha
 });
 
 Deno.test("gatePod() takes no image for new where the pod before an update cannot be read", async () => {
-  const late: string[] = [];
-  const note: MismatchChecks["checkLateImages"] = (_pod, { came, containers }) =>
-    void late.push([came, ...containers.map(({ image }) => image)].join(" "));
-  const { app } = openApp({ mismatches: { checkPinned: () => {}, checkLateImages: note } });
+  const { app, late } = openAppThatNotesLate();
   const debug = { ephemeralContainers: [{ name: "debug", image: "example.com/debug:v1" }] };
   const object = {
     ...POD,
