@@ -20,14 +20,19 @@ import { temporaryFolder } from "./support/temporary_folder.ts";
 const READY_PLANES = "tests/cluster/support/run.ts";
 const SHARED_NODES = "tests/node/support/run.ts";
 
+const RUNS = ["all", "unit", "cluster", "node", "long"] as const;
+
 interface Wanted {
-  readonly what: string;
+  readonly what: (typeof RUNS)[number];
   readonly isStrict: boolean;
   readonly chosen: readonly string[];
   readonly flags: readonly string[];
 }
 
-function parseArguments([what = "all", ...rest]: readonly string[]): Wanted {
+/** Undefined where the first argument names no run. */
+function parseArguments([first, ...rest]: readonly string[]): Wanted | undefined {
+  const what = RUNS.find((run) => run === first);
+  if (what === undefined) return undefined;
   const words = rest.map((word) => word.startsWith(`${Deno.cwd()}/`) ? relative(Deno.cwd(), word) : word);
   const isPath = (word: string): boolean => /^(?:\.\/)?tests(?:\/|$)/.test(word);
   const chosen = words.filter(isPath).map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""));
@@ -92,18 +97,15 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
 
 async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
   const beyond = [PARTS.tools, ...clusterParts(await listClusterFiles())];
-  const byName: Readonly<Record<string, readonly Part[]>> = {
+  const byName: Readonly<Record<Wanted["what"], readonly Part[]>> = {
+    all: [...PARTS.unit, ...beyond, PARTS.node, ...chosen.length > 0 ? [...PARTS.long, PARTS.nodeLong] : []],
     unit: PARTS.unit,
     // Who names a file wants it, however long it takes.
     cluster: chosen.length > 0 ? [...beyond, ...PARTS.long] : beyond,
     node: chosen.length > 0 ? [PARTS.node, PARTS.nodeLong] : [PARTS.node],
     long: [...PARTS.long, PARTS.large, PARTS.nodeLong],
   };
-  if (chosen.length > 0) {
-    const all = byName[what] ?? [...PARTS.unit, ...beyond, PARTS.node, ...PARTS.long, PARTS.nodeLong];
-    return all.flatMap((part) => narrow(part, chosen) ?? []);
-  }
-  return (byName[what] ?? [...PARTS.unit, ...beyond, PARTS.node]).filter(({ paths }) => paths.length > 0);
+  return byName[what].flatMap((part) => narrow(part, chosen) ?? []);
 }
 
 /** Why a file or folder is not run. */
@@ -137,6 +139,10 @@ async function keepAbout(wanted: Wanted, results: readonly PartResult[], left: r
 
 async function main(args: readonly string[]): Promise<number> {
   const wanted = parseArguments(args);
+  if (wanted === undefined) {
+    print(`Say first which tests to run: ${RUNS.join(", ")}.`);
+    return 2;
+  }
   const missing = wanted.what === "unit" ? undefined : await missingForControlPlane();
   if (missing !== undefined && wanted.what === "cluster") {
     print(`Cannot run the cluster tests: ${missing} A file that needs no control plane runs by deno test -A FILE.`);
