@@ -1,6 +1,6 @@
 // Asks the endpoints of an image in their order: the first answer counts.
 import { failureOf, RegistryError, type RegistryFailure } from "./errors.ts";
-import type { Endpoint } from "./pull_plan.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 /**
  * What `read` gave at the first endpoint where it succeeded, or why it failed at all of them. `endpoint` is the one

@@ -10,7 +10,7 @@ import {
   isPlatformEntry,
   platformsOf,
 } from "./image/platforms.ts";
-import type { Endpoint } from "./pull_plan.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { nameAt } from "./reference.ts";
 import type { RepositoryDocuments } from "./repository_documents.ts";
 

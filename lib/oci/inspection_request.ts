@@ -1,7 +1,7 @@
 // The request and the report of an inspection: what steps of inspector.ts hand to each other.
 import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
-import type { EndpointWithCredentials } from "./pull_plan.ts";
+import type { EndpointWithCredentials } from "./endpoint.ts";
 import type { ImageReference } from "./reference.ts";
 import { NO_REQUESTS, type RequestCounts, type RequestLog, type TraceEntry } from "./request_log.ts";
 import type { Inspection, InspectionDepth } from "./inspection.ts";

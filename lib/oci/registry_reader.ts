@@ -5,7 +5,7 @@ import type { RegistryDocument } from "./image/document.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { PlannedRequest } from "./inspection_request.ts";
 import type { RegistryFailure } from "./errors.ts";
-import type { Endpoint, EndpointWithCredentials } from "./pull_plan.ts";
+import type { Endpoint, EndpointWithCredentials } from "./endpoint.ts";
 import { CONTENT_DIGEST } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 import { RepositoryDocuments } from "./repository_documents.ts";

@@ -8,7 +8,7 @@ import { RegistryError, registryError } from "./errors.ts";
 import { firstAnswer } from "./first_answer.ts";
 import { callersOf } from "./callers.ts";
 import { TargetRepository } from "./push/target_repository.ts";
-import { type Endpoint, keyOfEndpoint } from "./pull_plan.ts";
+import { type Endpoint, keyOfEndpoint } from "./endpoint.ts";
 import { RepositoryClient } from "./repository_client.ts";
 import { withRetries } from "./push/retries.ts";
 import { RepositoryDocuments, type WholeManifest } from "./repository_documents.ts";
@@ -96,13 +96,4 @@ export class Repositories {
     const context = { callers, signal, requestLog: this.#requestLog };
     return new RepositoryClient(clientDeps, { endpoint: { ...endpoint, credentials }, context, rights });
   }
-}
-
-export function isSameRepository(left: Endpoint, right: Endpoint): boolean {
-  return isSameRegistry(left, right) && left.repository === right.repository;
-}
-
-/** Whether two endpoints are of one registry, so that blobs can be mounted from one to the other. */
-export function isSameRegistry(left: Endpoint, right: Endpoint): boolean {
-  return left.host === right.host && left.pathPrefix === right.pathPrefix && left.mirrorOf === right.mirrorOf;
 }

@@ -23,7 +23,7 @@ import type { Transport } from "./http/transport.ts";
 import { groupOf } from "./limits/failing_groups.ts";
 import type { HostLimiters } from "./limits/host_limiters.ts";
 import type { WorkLimits } from "./limits/work_limits.ts";
-import type { EndpointWithCredentials } from "./pull_plan.ts";
+import type { EndpointWithCredentials } from "./endpoint.ts";
 
 /** What clients are made with. Clients made with the same parts share what they learn about hosts and repositories. */
 export interface RepositoryClientDeps {

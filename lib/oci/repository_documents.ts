@@ -17,7 +17,7 @@ import {
   parseManifest,
   renderMediaType,
 } from "./image/manifest.ts";
-import type { EndpointWithCredentials } from "./pull_plan.ts";
+import type { EndpointWithCredentials } from "./endpoint.ts";
 import type { RepositoryClient, RepositoryOutcome } from "./repository_client.ts";
 
 /** A manifest without its text, which would take memory while many images are read at a time. */

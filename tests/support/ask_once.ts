@@ -1,6 +1,6 @@
 // Inspects one image and prints the report: for tests that need a process with an environment of its own.
 import { readProxySettings } from "../../lib/oci/http/proxy.ts";
-import type { ConnectionSettings } from "../../lib/oci/pull_plan.ts";
+import type { ConnectionSettings } from "../../lib/oci/endpoint.ts";
 import { makeRequest, openTestInspector } from "./inspectors.ts";
 
 const TRANSPORTS: Readonly<Record<string, Partial<ConnectionSettings>>> = {

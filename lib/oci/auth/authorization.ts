@@ -4,7 +4,7 @@ import { isHeldBack, RegistryError, registryError } from "../errors.ts";
 import type { RequestContext } from "../request_log.ts";
 import type { Connections } from "../http/connections.ts";
 import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
-import { connectionElsewhere, type Endpoint, type EndpointWithCredentials } from "../pull_plan.ts";
+import { connectionElsewhere, type Endpoint, type EndpointWithCredentials } from "../endpoint.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import type { LearnedChallenges } from "./learned_challenges.ts";
 import { basicAuthorization, type TokenRequest, type TokenSource } from "./token.ts";

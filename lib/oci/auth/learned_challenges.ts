@@ -7,7 +7,7 @@ import type { Credential } from "../credential.ts";
 import { isHeldBack, RegistryError } from "../errors.ts";
 import type { RequestContext } from "../request_log.ts";
 import { fingerprintOf } from "../fingerprint.ts";
-import type { Endpoint } from "../pull_plan.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { Challenge } from "./challenge.ts";
 

@@ -3,7 +3,7 @@ import { registryError } from "../errors.ts";
 import { rootUrl } from "../image/document.ts";
 import type { Connections } from "../http/connections.ts";
 import type { RequestContext } from "../request_log.ts";
-import type { Endpoint } from "../pull_plan.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 
 /** `/v2/` has an account and a group of its own: it can be read while anonymous requests are rate limited. */

@@ -10,7 +10,7 @@ import type { RequestContext } from "../request_log.ts";
 import { isSendable, type RegistryRequest, type RegistryResponse } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Transport } from "../http/transport.ts";
-import { connectionElsewhere, type Endpoint } from "../pull_plan.ts";
+import { connectionElsewhere, type Endpoint } from "../endpoint.ts";
 import type { Credential } from "../credential.ts";
 import type { Challenge } from "./challenge.ts";
 

@@ -1,7 +1,7 @@
 // Reads and checks the TLS files of a host, named by a configuration or in a directory certs.d/<host[:port]>.
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import type { FileReader } from "../files/read_files.ts";
-import type { ClientCertificate } from "../pull_plan.ts";
+import type { ClientCertificate } from "../endpoint.ts";
 import { parseCertificates, parseClientPair } from "./pem.ts";
 
 /** The TLS settings of a host that has its own. */

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readCertificate } from "../../tls/certificate.ts";
 import { certificateBlocks, childrenOf, derOf, readElements, Tag } from "../../tls/der.ts";
-import type { ClientCertificate } from "../pull_plan.ts";
+import type { ClientCertificate } from "../endpoint.ts";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 
 const PRIVATE_KEY = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([^-]*)-----END \1PRIVATE KEY-----/;

@@ -1,8 +1,8 @@
 // From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy.
 import type { Parsed } from "../../parsed.ts";
 import { failureOf, type RegistryFailure } from "../errors.ts";
-import { type Endpoint, keyOfEndpoint, type PullPlan } from "../pull_plan.ts";
-import { nameAt, splitDomain } from "../reference.ts";
+import { type Endpoint, keyOfEndpoint } from "../endpoint.ts";
+import { type ImageReference, nameAt, splitDomain } from "../reference.ts";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../host_names.ts";
 import { resolveFullNames } from "./full_names.ts";
 import { rejectingScope } from "./policy.ts";
@@ -12,6 +12,10 @@ import type { PullSettings } from "./settings.ts";
 import { findPullSources, type PullSource } from "./pull_sources.ts";
 
 type Refusal = { readonly kind: "refused"; readonly failure: RegistryFailure };
+/** Where a reference may be pulled from, in order, or why it must not be pulled. */
+export type PullPlan =
+  | { readonly kind: "endpoints"; readonly reference: ImageReference; readonly endpoints: readonly Endpoint[] }
+  | Refusal;
 type Step = { readonly kind: "planned"; readonly endpoint: Endpoint } | Refusal;
 
 /** Plans the pull of an image as the user wrote it. Refused when no endpoint is left, for the first reason found. */

@@ -9,9 +9,8 @@ import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";
 import { type FileProblem, FileReader, haveChanged, renderProblem } from "../files/read_files.ts";
-import type { PullPlan } from "../pull_plan.ts";
 import { atMost } from "../cache_limits.ts";
-import { planPull } from "./plan_pull.ts";
+import { planPull, type PullPlan } from "./plan_pull.ts";
 import type { PullSettings } from "./settings.ts";
 import { loadSettings, type SettingsPaths } from "./settings_files.ts";
 

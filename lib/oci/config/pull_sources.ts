@@ -1,5 +1,5 @@
 // Where a full name may be pulled from: by registries.conf, hosts.toml, registries.yaml, or the host itself.
-import type { Endpoint } from "../pull_plan.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { isDigest, nameAt } from "../reference.ts";
 import { hostKey } from "../host_names.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../../clock.ts";
 import { RegistryError } from "../errors.ts";
 import type { RequestContext } from "../request_log.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";
-import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
+import type { ClientCertificate, ConnectionSettings, Endpoint } from "../endpoint.ts";
 import { livingBy } from "../cache_limits.ts";
 import type { RegistryMessage, RegistryRequest, RegistryResponse } from "./exchange.ts";
 import type { Transport } from "./transport.ts";

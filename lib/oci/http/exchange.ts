@@ -2,7 +2,7 @@
 import { errorText } from "../../log.ts";
 import { type FailureReason, type RegistryError, registryError } from "../errors.ts";
 import type { RequestKind, TraceEntry } from "../request_log.ts";
-import { connectionElsewhere, type ConnectionSettings } from "../pull_plan.ts";
+import { connectionElsewhere, type ConnectionSettings } from "../endpoint.ts";
 import type { Absence } from "../limits/absence.ts";
 import { describeWireFault } from "./wire_fault.ts";
 

@@ -1,7 +1,7 @@
 // One document of a repository: its address, the check of its content, and its errors. Pure.
 import { createHash } from "node:crypto";
 import { type RegistryError, registryError } from "../errors.ts";
-import type { Endpoint, EndpointWithCredentials } from "../pull_plan.ts";
+import type { Endpoint, EndpointWithCredentials } from "../endpoint.ts";
 import { HASHES, isDigest, nameAt } from "../reference.ts";
 import type { RegistryResponse } from "../http/exchange.ts";
 

@@ -2,7 +2,7 @@
 import type { RegistryMessage, RegistryResponse } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
-import type { EndpointWithCredentials } from "../pull_plan.ts";
+import type { EndpointWithCredentials } from "../endpoint.ts";
 import { CONTENT_DIGEST, nameAt } from "../reference.ts";
 import type { RepositoryClient, RepositoryRequest } from "../repository_client.ts";
 import { RepositoryDocuments } from "../repository_documents.ts";

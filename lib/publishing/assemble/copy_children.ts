@@ -8,7 +8,7 @@ import type { TargetRepository } from "../../oci/push/target_repository.ts";
 import { uploadBlob } from "../../oci/push/upload_blob.ts";
 import { type BlobDescriptor, verifyStream } from "../../oci/push/verified_stream.ts";
 import type { OpenChild } from "./read_child.ts";
-import { isSameRegistry, isSameRepository } from "../../oci/repositories.ts";
+import { isSameRegistry, isSameRepository } from "../../oci/endpoint.ts";
 
 export interface ChildCopy {
   /** `in place`: its manifest and blobs were already there. */

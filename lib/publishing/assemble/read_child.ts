@@ -2,8 +2,8 @@
 import pLimit from "p-limit";
 import { registryError } from "../../oci/errors.ts";
 import type { ManifestDocument } from "../../oci/image/manifest.ts";
-import type { Endpoint } from "../../oci/pull_plan.ts";
-import { isSameRepository, type OpenImage, type Repositories } from "../../oci/repositories.ts";
+import { type Endpoint, isSameRepository } from "../../oci/endpoint.ts";
+import type { OpenImage, Repositories } from "../../oci/repositories.ts";
 import type { RepositoryDocuments } from "../../oci/repository_documents.ts";
 import {
   checkEntry,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { TLSSocket } from "node:tls";
-import type { ClientCertificate } from "../../../lib/oci/pull_plan.ts";
+import type { ClientCertificate } from "../../../lib/oci/endpoint.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { issueAuthority, issueServing } from "../../../lib/tls/issue.ts";
 import { makeMultiArch } from "../../support/documents.ts";

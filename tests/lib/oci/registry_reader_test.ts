@@ -22,7 +22,7 @@ import {
   planAt,
   seenIn,
 } from "../../support/inspectors.ts";
-import type { Endpoint } from "../../../lib/oci/pull_plan.ts";
+import type { Endpoint } from "../../../lib/oci/endpoint.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
 import { until } from "../../support/until.ts";
 

@@ -9,7 +9,7 @@ import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.t
 import type { Credential } from "../../../../lib/oci/credential.ts";
 import { registryError } from "../../../../lib/oci/errors.ts";
 import { makeMultiArch } from "../../../support/documents.ts";
-import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
+import type { Endpoint } from "../../../../lib/oci/endpoint.ts";
 import { makeCredential, makeEndpoint, openTestInspector, outcomeOf } from "../../../support/inspectors.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { type FakeRegistry, type Login, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";

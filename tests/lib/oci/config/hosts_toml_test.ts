@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { hostDirectories } from "../../../../lib/oci/config/hosts_toml.ts";
-import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
+import type { Endpoint } from "../../../../lib/oci/endpoint.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
 import { keepLog } from "../../../support/logs.ts";
 import { makeFolder, openPlanner, planned } from "./planner_support.ts";

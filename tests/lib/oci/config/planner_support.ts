@@ -1,7 +1,7 @@
 // A planner on a temporary directory.
 import { systemClock } from "../../../../lib/clock.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import type { ConnectionSettings } from "../../../../lib/oci/pull_plan.ts";
+import type { ConnectionSettings } from "../../../../lib/oci/endpoint.ts";
 import { openPullPlanner, type PullPlanner } from "../../../../lib/oci/config/planner.ts";
 
 export interface TestFolder extends Disposable {

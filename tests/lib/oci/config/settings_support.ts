@@ -6,7 +6,7 @@ import { hostKey } from "../../../../lib/oci/host_names.ts";
 import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
 import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
 import { planPull } from "../../../../lib/oci/config/plan_pull.ts";
-import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
+import type { Endpoint } from "../../../../lib/oci/endpoint.ts";
 import type { RegistryFailure } from "../../../../lib/oci/errors.ts";
 
 export function valueOf<T>(parsed: Parsed<T>): T {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RegistryResponse } from "../../../../lib/oci/http/exchange.ts";
-import type { ConnectionSettings } from "../../../../lib/oci/pull_plan.ts";
+import type { ConnectionSettings } from "../../../../lib/oci/endpoint.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { errorOf, makeContext, makeExchange as write, openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";

@@ -1,7 +1,5 @@
-// Where an image may be pulled from, and how each place is reached.
+// A place that an image may be pulled from, and how it is reached.
 import type { Credential } from "./credential.ts";
-import type { ImageReference } from "./reference.ts";
-import type { RegistryFailure } from "./errors.ts";
 
 /** One place to pull a reference from: the registry itself or a mirror of it. */
 export interface Endpoint {
@@ -33,6 +31,15 @@ export function keyOfEndpoint({ host, repository, pathPrefix, mirrorOf, connecti
   return JSON.stringify([scheme, host, pathPrefix, repository, mirrorOf]);
 }
 
+export function isSameRepository(left: Endpoint, right: Endpoint): boolean {
+  return isSameRegistry(left, right) && left.repository === right.repository;
+}
+
+/** Whether two endpoints are of one registry, so that blobs can be mounted from one to the other. */
+export function isSameRegistry(left: Endpoint, right: Endpoint): boolean {
+  return left.host === right.host && left.pathPrefix === right.pathPrefix && left.mirrorOf === right.mirrorOf;
+}
+
 /** A client certificate with its key, both PEM. The key is secret: never log, never store. */
 export interface ClientCertificate {
   readonly certificate: string;
@@ -59,12 +66,3 @@ export function connectionElsewhere(own: ConnectionSettings, host: string, { hos
   const isDeclared = others.isDeclared && hostname === new URL(`https://${host}`).hostname;
   return { ...others, verifiesTls: true, isDeclared };
 }
-
-/** Where a reference may be pulled from, in order, or why it must not be pulled. */
-export type PullPlan =
-  | {
-    readonly kind: "endpoints";
-    readonly reference: ImageReference;
-    readonly endpoints: readonly Endpoint[];
-  }
-  | { readonly kind: "refused"; readonly failure: RegistryFailure };
