@@ -42,12 +42,12 @@ const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
   child: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: MIB },
   head: { kind: "manifestHead", method: "HEAD", accept: ACCEPT, maxBytes: 4 * MIB },
   config: { kind: "blobGet", method: "GET", maxBytes: MIB },
-  layer: {
+  blob: {
     kind: "blobGet",
     method: "GET",
     maxBytes: MIB,
     isStreamed: true,
-    // The time until the layer begins, and until any other answer is complete.
+    // The time until the blob begins, and until any other answer is complete.
     timeouts: { headersMs: 30_000, totalMs: 60_000 },
   },
 };
@@ -101,8 +101,8 @@ export class RepositoryDocuments {
   }
 
   /** The bytes as they come, unchecked and without retries. The stream fails with RegistryError. */
-  async layer(digest: string): Promise<ReadableStream<Uint8Array>> {
-    const name = { kind: "layer", identifier: digest } as const;
+  async blob(digest: string): Promise<ReadableStream<Uint8Array>> {
+    const name = { kind: "blob", identifier: digest } as const;
     const { response: { status, stream } } = await this.#request(name);
     if (status === 200) return stream ?? new Blob([]).stream();
     throw unreadable(this.endpoint, { document: name, status });

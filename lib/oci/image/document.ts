@@ -7,7 +7,7 @@ import type { RegistryResponse } from "../http/exchange.ts";
 
 /** `head`: a HEAD of a manifest, for its digest. `child`: a manifest that an index lists. */
 export interface DocumentName {
-  readonly kind: "manifest" | "child" | "head" | "config" | "layer";
+  readonly kind: "manifest" | "child" | "head" | "config" | "blob";
   readonly identifier: string;
 }
 
@@ -31,7 +31,7 @@ export function documentUrl(
     readonly scheme: "https" | "http";
   },
 ): URL {
-  const folder = ["config", "layer"].includes(kind) ? "blobs" : "manifests";
+  const folder = ["config", "blob"].includes(kind) ? "blobs" : "manifests";
   const url = new URL(`${rootUrl(endpoint, scheme)}${endpoint.repository}/${folder}/${identifier}`);
   if (endpoint.mirrorOf !== undefined) url.searchParams.set("ns", endpoint.mirrorOf);
   return url;
@@ -109,5 +109,5 @@ export function refusedDocument(
 
 function describeDocument(endpoint: Endpoint, { kind, identifier }: DocumentName): string {
   const name = nameAt(endpoint, identifier);
-  return kind === "config" || kind === "layer" ? `${kind} "${name}"` : `image "${name}"`;
+  return kind === "config" || kind === "blob" ? `${kind} "${name}"` : `image "${name}"`;
 }

@@ -60,7 +60,7 @@ export class TargetRepository {
   async hasBlob(digest: string): Promise<boolean> {
     const answer = await this.#send({
       message: { kind: "other", method: "HEAD" },
-      urlBy: (scheme) => documentUrl(this.endpoint, { kind: "layer", identifier: digest, scheme }),
+      urlBy: (scheme) => documentUrl(this.endpoint, { kind: "blob", identifier: digest, scheme }),
     });
     if (answer?.status === 200) return true;
     if (answer?.status === 404) return false;

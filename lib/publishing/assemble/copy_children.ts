@@ -142,7 +142,7 @@ class ChildrenCopies {
     const mount = mountFrom === undefined ? undefined : await target.mount(digest, mountFrom);
     if (mount?.kind === "mounted") return "mounted";
     const open = async (): Promise<ReturnType<typeof verifyStream>> =>
-      verifyStream(await source.layer(digest), { blob, registry: source.endpoint.host, onBytes });
+      verifyStream(await source.blob(digest), { blob, registry: source.endpoint.host, onBytes });
     const begun = mount?.kind === "upload" ? mount.upload : undefined;
     await uploadBlob({ blob, open }, { target, begun, limits: IDLE_LIMITS, signal: this.#deps.signal });
     return "copied";
