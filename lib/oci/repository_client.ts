@@ -96,8 +96,8 @@ export class RepositoryClient {
   }
 
   /** Calls `work`, which parses this answer, within the limit of parsing. */
-  parse<T>({ body }: RegistryResponse, work: () => T): Promise<T> {
-    return this.#limits.parse(work, { ...this.#login.context, bytes: body.byteLength });
+  parseInTurn<T>({ body }: RegistryResponse, work: () => T): Promise<T> {
+    return this.#limits.parseInTurn(work, { ...this.#login.context, bytes: body.byteLength });
   }
 
   /** Throws RegistryError if the token server fails, a password would go over plain HTTP, or no answer comes. */

@@ -112,7 +112,7 @@ export class RepositoryDocuments {
     return this.#retrying(async () => {
       using memory = new DisposableStack();
       const sent = await this.#request(name, memory);
-      return await this.#client.parse(
+      return await this.#client.parseInTurn(
         sent.response,
         () => parse(toDocument(this.endpoint, { document: name, ...sent })),
       );

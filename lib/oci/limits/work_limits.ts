@@ -46,7 +46,7 @@ export class WorkLimits {
   }
 
   /** Calls `work`, which parses a document. A large document gets its own round of the event loop. */
-  async parse<T>(work: () => T, { bytes, callers, signal }: {
+  async parseInTurn<T>(work: () => T, { bytes, callers, signal }: {
     readonly bytes: number;
     readonly callers: Callers;
     readonly signal: AbortSignal;

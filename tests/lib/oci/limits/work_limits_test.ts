@@ -47,27 +47,27 @@ Deno.test("RegistryReader starts a shared inspection in the share of any namespa
   await asked;
 });
 
-function documentOf(namespace: string): Parameters<WorkLimits["parse"]>[1] {
+function documentOf(namespace: string): Parameters<WorkLimits["parseInTurn"]>[1] {
   return { bytes: 256 * 1024, callers: gated(namespace), signal: NEVER };
 }
 
-Deno.test("WorkLimits.parse() parses 64 large documents that end together in as many rounds of the event loop", async () => {
+Deno.test("WorkLimits.parseInTurn() parses 64 large documents that end together in as many rounds of the event loop", async () => {
   const limits = new WorkLimits();
   await countingRounds(async (rounds) => {
-    const parsedIn = await Promise.all(Array.from({ length: 64 }, () => limits.parse(rounds, documentOf("evil"))));
+    const parsedIn = await Promise.all(Array.from({ length: 64 }, () => limits.parseInTurn(rounds, documentOf("evil"))));
     assert.equal(new Set(parsedIn).size, 64);
     const small = { ...documentOf("good"), bytes: 16 * 1024 };
-    assert.equal(new Set(await Promise.all(Array.from({ length: 64 }, () => limits.parse(rounds, small)))).size, 1);
+    assert.equal(new Set(await Promise.all(Array.from({ length: 64 }, () => limits.parseInTurn(rounds, small)))).size, 1);
   });
 });
 
-Deno.test("WorkLimits.parse() gives namespaces turns, passes on what the work throws, and ends with the signal", async () => {
+Deno.test("WorkLimits.parseInTurn() gives namespaces turns, passes on what the work throws, and ends with the signal", async () => {
   const limits = new WorkLimits();
   const order: string[] = [];
   const leaving = new AbortController();
   const run = (name: string, signal: AbortSignal = NEVER): Promise<unknown> =>
-    limits.parse(() => order.push(name), { ...documentOf(name.slice(0, 1)), signal });
-  const failing = limits.parse(() => assert.fail("bad document"), documentOf("a"));
+    limits.parseInTurn(() => order.push(name), { ...documentOf(name.slice(0, 1)), signal });
+  const failing = limits.parseInTurn(() => assert.fail("bad document"), documentOf("a"));
   const all = [run("a1"), run("a2"), run("a3"), run("b1")];
   const left = assert.rejects(run("c1", leaving.signal), /left/);
   leaving.abort(new Error("left"));
