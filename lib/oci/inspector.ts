@@ -12,10 +12,12 @@
 //      image_reader           manifest, children and configs as far as they are needed             │ ImageRead
 //        ▼ identifier                                                                              │
 //   4  repository_documents   one document, checked by its digest; its turn to be parsed     image/│ ManifestDocument
+//        ▼ RepositoryRequest                                                                       │
 //      repository_client      one credential after the other, each logged in                  auth/│ RepositoryOutcome
 //        ▼ EndpointRequest                                                                         │
 //   5  http/connections       its turn at the host and its account, again after a pause    limits/ │
 //      (auth/token as well)   a way to connect                                                     │
+//        ▼ RegistryRequest                                                                         │
 //      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
 import type { ImageCache } from "./cache/image_cache.ts";
 import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./credentials/match.ts";
