@@ -18,7 +18,7 @@ const VOCABULARY = [
   ...["types", "patch", "api_error"].map((name) => `lib/k8s/${name}.ts`),
 ];
 /** What decides, in each capability. */
-const DOMAIN = [/^lib\/\w+\/(?:decide|index)\//];
+const DOMAIN = [/^lib\/\w+\/decide\//];
 /** Components that put edges and domain together: they read and write the cluster, or speak to others. */
 const ASSEMBLIES = [
   /^lib\/\w+\/(?:cluster|outside|daemon|assemble)\//,

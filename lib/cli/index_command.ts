@@ -15,7 +15,7 @@ import {
   toInspectedIndex,
 } from "./index_text.ts";
 import type { AssembleProblem } from "../publishing/assemble/problem.ts";
-import type { Annotations } from "../publishing/index/plan_index.ts";
+import type { Annotations } from "../publishing/decide/plan_index.ts";
 import { type CommandDeps, ExitCode, print, terminalLogger } from "./output.ts";
 import { ProgressLine, renderProgress } from "./progress_line.ts";
 

@@ -24,7 +24,7 @@ const PURE = [
   "tests/lib/placement/decide",
   "tests/lib/report/decide",
   "tests/lib/operator/decide",
-  "tests/lib/publishing/index",
+  "tests/lib/publishing/decide",
   "tests/lib/taints/decide",
   "tests/lib/upgrades/decide",
   "tests/lib/builds/decide",

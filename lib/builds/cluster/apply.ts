@@ -14,7 +14,7 @@ import { createJob, type CreateJobDeps, refreshCopy } from "./create_job.ts";
 import { deleteImages, type DeletionResult } from "./delete_images.ts";
 import { type AssembleDeps, assembleIndex } from "../../publishing/assemble/assemble_index.ts";
 import type { AssembleProblem } from "../../publishing/assemble/problem.ts";
-import { CHILD_PROBLEMS } from "../../publishing/index/child.ts";
+import { CHILD_PROBLEMS } from "../../publishing/decide/child.ts";
 import { ARCHITECTURES_MAP } from "../decide/names.ts";
 import type { KnownArchitecture } from "../../arch.ts";
 import { mismatchOf } from "../decide/reconcile/reuse.ts";

@@ -3,7 +3,7 @@ import type { MachineSet } from "../../vocabulary/machines.ts";
 import type { Meta } from "../../vocabulary/meta.ts";
 import type { Node } from "../../vocabulary/node.ts";
 import type { KnownArchitecture } from "../../arch.ts";
-import type { ChildConfig, ChildImage } from "../../publishing/index/child.ts";
+import type { ChildConfig, ChildImage } from "../../publishing/decide/child.ts";
 
 export interface ContainerFile {
   readonly arch: KnownArchitecture | "NoArch";

@@ -1,11 +1,11 @@
 // Joins images of one architecture each to an image index:
 //
 //   read and judge every image ─▶ plan the index ─▶ is it there? ─▶ copy what is missing ─▶ push by digest ─▶ by tag ─▶ read back
-//      └ index/child.ts             └ index/            └ unchanged
+//      └ decide/child.ts            └ decide/           └ unchanged
 //
 // Every step is idempotent. Until the last push, only untagged content changes.
 import type { Clock } from "../../clock.ts";
-import { type Annotations, type IndexDocument, type IndexPlan, planIndex, platformKey } from "../index/plan_index.ts";
+import { type Annotations, type IndexDocument, type IndexPlan, planIndex, platformKey } from "../decide/plan_index.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import { type ChildCopy, copyChildren, type CopyProgress, type CopyTag, IN_PLACE, planCopy } from "./copy_children.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";

@@ -1,6 +1,6 @@
 // Writes an index by digest, then by tag, and reads the tag back. Readers never see an incomplete index.
 import type { Clock } from "../../clock.ts";
-import type { IndexDocument } from "../index/plan_index.ts";
+import type { IndexDocument } from "../decide/plan_index.ts";
 import { PushError } from "../../oci/push/push_error.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { ManifestContent, TargetRepository } from "../../oci/push/target_repository.ts";

@@ -17,7 +17,7 @@ import {
   judgeDocument,
   judgeManifest,
   kindOfEntry,
-} from "../index/child.ts";
+} from "../decide/child.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 
 export interface JoinableImage extends ChildImage {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { checkEntry, kindOfEntry } from "../../../../lib/publishing/index/child.ts";
+import { checkEntry, kindOfEntry } from "../../../../lib/publishing/decide/child.ts";
 import { type Descriptor, MANIFEST_MEDIA_TYPES } from "../../../../lib/oci/image/manifest.ts";
 import type { Platform } from "../../../../lib/oci/inspection.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ChildImage, ImagePlatform } from "../../../../lib/publishing/index/child.ts";
-import { type IndexDocument, planIndex } from "../../../../lib/publishing/index/plan_index.ts";
+import type { ChildImage, ImagePlatform } from "../../../../lib/publishing/decide/child.ts";
+import { type IndexDocument, planIndex } from "../../../../lib/publishing/decide/plan_index.ts";
 import { parseManifest } from "../../../../lib/oci/image/manifest.ts";
 import { isPlatformEntry, renderPlatform } from "../../../../lib/oci/image/platforms.ts";
 import { digestOf, MediaType } from "../../../support/documents.ts";

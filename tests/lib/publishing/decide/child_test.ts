@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { judgeConfig, judgeDocument, judgeManifest } from "../../../../lib/publishing/index/child.ts";
+import { judgeConfig, judgeDocument, judgeManifest } from "../../../../lib/publishing/decide/child.ts";
 import { parseImageConfig, parseManifest } from "../../../../lib/oci/image/manifest.ts";
 import { makeDocument, MediaType } from "../../../support/documents.ts";
 
