@@ -87,7 +87,7 @@ export class Repairs {
     if (nowMs < this.#notBeforeMs) return requeueAfter(this.#notBeforeMs - nowMs);
     if (this.#evictionsOf(pod, nowMs).length >= MAX_PER_OWNER) {
       repairs.inc({ outcome: "refused" });
-      log.warn("pod not repaired: its owner has had enough of that", { namespace, pod: name });
+      log.warn("pod not repaired: three pods of its owner were evicted within an hour", { namespace, pod: name });
       return DONE;
     }
     this.#notBeforeMs = nowMs + PAUSE_MS;

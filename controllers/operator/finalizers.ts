@@ -71,7 +71,7 @@ export async function setUninstallFinalizers(
   if (memory.ending !== undefined) memory.ending = "left";
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
   memory.areFinalizersRefused = true;
-  log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
+  log.warn("own account and role: finalizer not changed", { state: wanted, error: errorText(refused[0]) });
 }
 
 /** Removes the finalizer if it is still at the same index; empty when not in the list. */
@@ -126,7 +126,7 @@ export async function setDeploymentFinalizer(
   } catch (error) {
     if (!isMissingOrForbidden(error)) throw error;
     memory.isOwnDeploymentRefused = true;
-    log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
+    log.debug("own deployment: finalizer not changed", { state: wanted, error: errorText(error) });
   }
   memory.isOwnDeploymentReleased = wanted === "withoutFinalizer";
 }

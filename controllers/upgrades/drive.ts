@@ -121,7 +121,7 @@ class Driver {
       this.#resourceVersion = written.metadata.resourceVersion ?? "";
     } catch (error) {
       if (!isConflict(error)) throw error;
-      throw new Error("Cannot write the UpgradeConfig: another changed it meanwhile. It is looked at again.", {
+      throw new Error("Cannot write the UpgradeConfig: another client changed it. It will be retried.", {
         cause: error,
       });
     }

@@ -85,8 +85,8 @@ export class LeaseLock {
       this.#failures++;
       this.#refuse(errorText(error));
       const fields = { failures: this.#failures, error: errorText(error) };
-      if (this.#failures === 1) this.#options.log.warn("lease cannot be reached, trying on", fields);
-      else this.#options.log.debug("lease cannot be reached, trying on", fields);
+      if (this.#failures === 1) this.#options.log.warn("lease cannot be reached, retrying", fields);
+      else this.#options.log.debug("lease cannot be reached, retrying", fields);
       return { kind: "failed" };
     }
   }

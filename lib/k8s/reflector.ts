@@ -212,7 +212,7 @@ export class Reflector<T> {
     const from = this.#state;
     this.#state = state;
     if (error === undefined) return this.#log.info("in sync", { from, kept: this.#store.size });
-    const unreadable = { level: "warn", message: "cannot be read, trying on" } as const;
+    const unreadable = { level: "warn", message: "cannot be read, retrying" } as const;
     const { level, message } = (state === "missing" ? this.#options.ifMissing : undefined) ?? unreadable;
     this.#log[level](message, { state, error: errorText(error) });
   }

@@ -66,7 +66,7 @@ const INSTALL_MONITOR: readonly OperandRule[] = [
       ownDeployment === "withoutFinalizer" ? { kind: "apply", target: "ownDeployment" } : undefined,
   },
   {
-    name: "let a Deployment go that is being deleted",
+    name: "release a Deployment that is being deleted",
     step: ({ monitor: { ownDeployment } }) =>
       ownDeployment === "deleting" ? { kind: "remove", target: "ownDeployment" } : undefined,
   },

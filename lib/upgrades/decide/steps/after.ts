@@ -9,7 +9,7 @@ export const CHECK_HEALTH_AFTER: Step = once({
   stage: "After",
   title: "Check the cluster's health",
   waitsFor: "as before the upgrade",
-  remedy: "as there",
+  remedy: "as before the upgrade",
   reads: () => ["healthAfter"],
   decide: (observed) => withReading(observed, "healthAfter", (results) => decideHealthAfter({ ...observed, results })),
 });

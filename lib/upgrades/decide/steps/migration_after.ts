@@ -91,7 +91,7 @@ export const SEND_MIGRATED: Step = once({
     const decide = (): StepResult => {
       const { advisories } = observed.read;
       if (advisories?.kind === "observed" && advisories.value.kind === "looking") {
-        return wait("the workloads of the cluster are looked at");
+        return wait("the workloads of the cluster are being checked");
       }
       return done([
         ...notificationEffects("StateMultiArchCapable", observed),

@@ -298,7 +298,7 @@ Deno.test("a migration that has converged waits while workloads are looked at", 
   assert.equal(waiting.saved.at(-1)?.history[0]?.phase, "Upgrading");
   assert.deepEqual(stepOf(waiting), [
     "CompletedNotificationSent",
-    "CompletedNotificationSent still in progress: the workloads of the cluster are looked at",
+    "CompletedNotificationSent still in progress: the workloads of the cluster are being checked",
   ]);
   assert.equal(wordsOf(waiting.effects).includes("StateCompleted"), false);
 });
