@@ -6,7 +6,7 @@ import { summarizePools } from "../upgrades/decide/pools.ts";
 import { historyEntryOf, isStepDone } from "../upgrades/decide/status_changes.ts";
 import { stepStateOf } from "../upgrades/decide/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/decide/release/target.ts";
-import { validatePlan, type Validation, validationReads } from "../upgrades/decide/release/validate.ts";
+import { type PlanValidation, validatePlan, validationReads } from "../upgrades/decide/release/validate.ts";
 import { decideSchedule } from "../upgrades/decide/phases/plan_state.ts";
 import { COMMENCE_STEP } from "../upgrades/decide/steps/results.ts";
 import { upgraderFor } from "../upgrades/decide/steps/upgraders.ts";
@@ -130,7 +130,7 @@ function problemsOf(facts: UpgradeFacts): readonly string[] {
 }
 
 /** Validates by the cluster alone and assumes good answers from outside of it, where only the upgrade itself asks. */
-function judge(facts: UpgradeFacts): Validation {
+function judge(facts: UpgradeFacts): PlanValidation {
   const { image, version } = facts.plan.spec.desired;
   // A plan with an image and no version later gets the version of the image.
   const payload = { image, version: version || "of the image", isIndex: true, architectures: [] };

@@ -1,7 +1,7 @@
 // Phases New and Pending: validates the plan until it is due. Before the upgrade begins, the policy source is read once
 // more.
 import { withPlanCondition } from "../status_changes.ts";
-import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
+import { type PlanValidation, validatePlan, validationReads } from "../release/validate.ts";
 import {
   apply,
   decideSchedule,
@@ -53,7 +53,7 @@ function* adopt(version: string): Coroutine<ReconcileEnd> {
   return failure === undefined ? finished() : failed(failure);
 }
 
-function withValidation(state: PlanState, validation: Exclude<Validation, { kind: "adoptVersion" }>): PlanState {
+function withValidation(state: PlanState, validation: Exclude<PlanValidation, { kind: "adoptVersion" }>): PlanState {
   const options = { generation: state.facts.plan.generation, nowMs: state.nowMs };
   const change = validation.kind === "valid"
     ? { status: "True", reason: "Valid", message: "The plan can be carried out." } as const
@@ -63,7 +63,7 @@ function withValidation(state: PlanState, validation: Exclude<Validation, { kind
   return withStatus(state, withPlanCondition(state.status, { type: "Valid", ...change }, options));
 }
 
-function validationMetric({ kind }: Validation): Effect {
+function validationMetric({ kind }: PlanValidation): Effect {
   const metric = "upgradeoperator_upgradeconfig_validation_failed";
   return { kind: "setMetric", metric, labels: {}, value: kind === "invalid" ? 1 : 0 };
 }

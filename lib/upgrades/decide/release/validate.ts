@@ -7,7 +7,7 @@ import type { Observed, ReadingName, UpgradeFacts } from "../types/observed.ts";
 import { currentVersionOf, isAlreadyThere, isMigration } from "./target.ts";
 import { orderOf, parseVersion, type VersionOrder } from "./version.ts";
 
-export type Validation =
+export type PlanValidation =
   | { readonly kind: "valid" }
   /** The cluster is at the target already. */
   | { readonly kind: "nothingToDo"; readonly message: string }
@@ -23,7 +23,7 @@ export function validationReads({ plan, config, clusterVersion }: UpgradeFacts):
 }
 
 /** Problems of the plan itself are reported before those that depend on the cluster. */
-export function validatePlan(observed: UpgradeFacts & Pick<Observed, "read">): Validation {
+export function validatePlan(observed: UpgradeFacts & Pick<Observed, "read">): PlanValidation {
   const { plan, clusterVersion } = observed;
   const { desired, upgradeAt } = plan.spec;
   if (parseTime(upgradeAt) === undefined) {
@@ -47,7 +47,7 @@ export function validatePlan(observed: UpgradeFacts & Pick<Observed, "read">): V
   return validateOrder(observed, orderOf(wanted, current));
 }
 
-function validateOrder(observed: UpgradeFacts & Pick<Observed, "read">, order: VersionOrder): Validation {
+function validateOrder(observed: UpgradeFacts & Pick<Observed, "read">, order: VersionOrder): PlanValidation {
   const { plan, clusterVersion } = observed;
   const { desired } = plan.spec;
   const current = currentVersionOf(clusterVersion) ?? "";
@@ -78,7 +78,9 @@ function atTarget({ plan, clusterVersion }: UpgradeFacts): string {
   return `the cluster is at ${version}${payload} already${stays}`;
 }
 
-function validateUpgrade({ plan, config, clusterVersion, read }: UpgradeFacts & Pick<Observed, "read">): Validation {
+function validateUpgrade(
+  { plan, config, clusterVersion, read }: UpgradeFacts & Pick<Observed, "read">,
+): PlanValidation {
   const { version, channel } = plan.spec.desired;
   if (!isOtherChannel(channel, clusterVersion)) {
     const { availableUpdates, conditionalUpdates } = clusterVersion;
@@ -93,7 +95,7 @@ function validateUpgrade({ plan, config, clusterVersion, read }: UpgradeFacts & 
   return invalid(`version ${version} is no update from the current one in channel ${channel}`);
 }
 
-function validateImage(observed: UpgradeFacts & Pick<Observed, "read">): Validation {
+function validateImage(observed: UpgradeFacts & Pick<Observed, "read">): PlanValidation {
   const { plan, clusterVersion, read } = observed;
   const { desired } = plan.spec;
   const problem = releaseImageProblem(desired.image);
@@ -113,7 +115,7 @@ function isOtherChannel(channel: string, cv: ClusterVersion): boolean {
   return channel !== "" && channel !== cv.channel;
 }
 
-function invalid(message: string, retry: "backoff" | "resync" = "backoff"): Validation {
+function invalid(message: string, retry: "backoff" | "resync" = "backoff"): PlanValidation {
   return { kind: "invalid", message, retry };
 }
 

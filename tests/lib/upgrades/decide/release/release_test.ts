@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { graphQueryOf } from "../../../../../lib/upgrades/decide/release/graph.ts";
 import {
+  type PlanValidation,
   releaseImageProblem,
   validatePlan,
-  type Validation,
   validationReads,
 } from "../../../../../lib/upgrades/decide/release/validate.ts";
 import {
@@ -214,7 +214,7 @@ interface Case {
   readonly cincinnati?: boolean;
 }
 
-function validate({ spec = {}, cv = makeCluster(), read = {}, cincinnati = false }: Case): Validation {
+function validate({ spec = {}, cv = makeCluster(), read = {}, cincinnati = false }: Case): PlanValidation {
   const facts: UpgradeFacts = {
     plan: makePlan(spec),
     config: makeConfig({ validation: { cincinnati } }),
@@ -223,7 +223,7 @@ function validate({ spec = {}, cv = makeCluster(), read = {}, cincinnati = false
   return validatePlan({ ...facts, read });
 }
 
-function wordOf(validation: Validation): string {
+function wordOf(validation: PlanValidation): string {
   switch (validation.kind) {
     case "invalid":
       return `invalid: ${validation.message}`;
