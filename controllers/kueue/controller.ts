@@ -37,7 +37,7 @@ interface KueueDeps extends PlacementControllerDeps {
 
 /** More Workloads than may wait for registries at a time, so that those with known images always get a worker. */
 const PARALLEL = 64;
-/** Fewest image permits per Workload, so that eight of one namespace may wait for registries, and 62 in total. */
+/** Fewest image permits per Workload, so that eight of one namespace may wait for registries, and 63 in total. */
 const MIN_WEIGHT = 64;
 /** Shortest wait for images (ms), even when the maximum gate age is used up. */
 const MIN_WAIT_MS = 1_000;
