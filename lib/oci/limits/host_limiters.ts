@@ -9,7 +9,6 @@ import { type LimitedResponse, MAX_WAIT_MS } from "./outcome.ts";
 
 /** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;
-const MAX_STATES = 100;
 /** Hosts that metrics and pages name besides the declared ones. */
 const MAX_NAMED = 50;
 /** Attempts of one request that is refused with short pauses; then the last answer is given. */
@@ -48,7 +47,7 @@ export class HostLimiters {
 
   /** The hosts of the last requests come first. */
   hostStates(): readonly HostState[] {
-    return [...this.#hosts.values()].slice(0, MAX_STATES).map(({ state }) => state);
+    return [...this.#hosts.values()].map(({ state }) => state);
   }
 
   /** The states for metrics and pages: hosts that are neither declared nor useful are one, named `other`. */
