@@ -85,7 +85,10 @@ async function fetchToken(
     }
     return { kind: "denied" };
   } catch (error) {
-    if (error instanceof RegistryError && !isHeldBack(error.failure)) challenges.forget(endpoint, credential);
+    // A server that limits requests has not moved.
+    if (error instanceof RegistryError && !isHeldBack(error.failure) && error.failure.reason !== "RateLimited") {
+      challenges.forget(endpoint, credential);
+    }
     throw error;
   }
 }

@@ -337,6 +337,15 @@ Deno.test("inspect() is transient when the token server fails", async () => {
   assert.deepEqual([kind, reason], ["transient", "ServerError"]);
 });
 
+Deno.test("inspect() reads the root once while the token server limits requests", async () => {
+  await using bed = await openBed(TOKEN);
+  bed.registry.intercept = ({ path }) => path.startsWith("/token") ? limited() : undefined;
+  const reasons = [];
+  for (const name of ["org/app:v1", "org/other:v1"]) reasons.push(failureIn(await bed.inspect(name)).reason);
+  assert.deepEqual(reasons, ["RateLimited", "RateLimited"]);
+  assert.equal(bed.registry.requests.filter(({ path }) => path === "/v2/").length, 1);
+});
+
 for (const [login, wanted] of [[BASIC, ["RDD", "DD", "DDD"]], [TOKEN, ["RTTD", "TTD", "TDD"]]] as const) {
   Deno.test(`inspect() reads the root once, and tries each credential in turn, after a wrong password (${login.kind})`, async () => {
     await using bed = await openBed(login);
