@@ -1,5 +1,6 @@
 // Inspects a pod's images, and reads configs only if that can change the judgement: a config shows whether an image is
 // an operator bundle, which excludes no architecture.
+import type { InspectedImage } from "../../oci/inspection.ts";
 import type { PlacementSettings } from "../decide/config/settings.ts";
 import { judgeImages } from "../decide/judge_images.ts";
 import type { PodView } from "../decide/pod/pod_view.ts";
@@ -14,7 +15,14 @@ export function podImagesWithBundles(
     inspect: async (request, signal) => {
       const inspected = await inner.inspect(request, signal);
       const { possibleBundles } = judgeImages(pod, settings, request.images, inspected);
-      return possibleBundles.length === 0 ? inspected : await inner.inspect({ ...request, possibleBundles }, signal);
+      if (possibleBundles.length === 0) return inspected;
+      const deeper = await inner.inspect({ ...request, possibleBundles }, signal);
+      // A registry may lack the manifest that names the config: then the index alone counts.
+      return deeper.map((one, at) => lacksManifest(one) ? inspected[at] ?? one : one);
     },
   };
+}
+
+function lacksManifest({ inspection }: InspectedImage): boolean {
+  return inspection.kind === "failed" && inspection.failure.reason === "ManifestUnknown";
 }
