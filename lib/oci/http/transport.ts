@@ -142,8 +142,8 @@ export class Transport implements Disposable {
       const absence = absenceOf({ status, method, body });
       return { status, headers, body, redirect: hop.redirect, stream, pauseMs, absence };
     } catch (error) {
-      const fault = this.#mayDescribe(hop) ? classify(hop, error) : concealed(hop, error);
-      const failure = error instanceof RegistryError ? error : fault;
+      const describe = this.#mayDescribe(hop) ? classify : concealed;
+      const failure = error instanceof RegistryError ? error : describe(hop, error);
       trace({ status: "failed", note: failure.failure.reason });
       throw failure;
     }
