@@ -7,7 +7,7 @@ import type { Credential } from "../credential.ts";
 import { isHeldBack, RegistryError } from "../errors.ts";
 import type { RequestContext } from "../request_log.ts";
 import { fingerprintOf } from "../fingerprint.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, keyOfEndpoint } from "../endpoint.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { Challenge } from "./challenge.ts";
 
@@ -86,9 +86,6 @@ function rootKey({ host, pathPrefix }: Endpoint): string {
   return JSON.stringify([host, pathPrefix]);
 }
 
-function repositoryKey(
-  { host, pathPrefix, mirrorOf, repository }: Endpoint,
-  credential: Credential | undefined,
-): string {
-  return JSON.stringify([host, pathPrefix, mirrorOf, repository, fingerprintOf(credential)]);
+function repositoryKey(endpoint: Endpoint, credential: Credential | undefined): string {
+  return `${keyOfEndpoint(endpoint)} ${fingerprintOf(credential)}`;
 }
