@@ -129,7 +129,7 @@ function credentialsOf(secret: KubeObject | undefined): readonly Credential[] {
   if (secret === undefined) return [];
   const { namespace = "", name } = secret.metadata;
   const parsed = parseDockerConfigSecret(secret, `secret ${namespace}/${name}`);
-  return parsed.kind === "ok" ? parsed.credentials : [];
+  return parsed.kind === "parsed" ? parsed.value : [];
 }
 
 function withFirst(own: readonly Credential[], keyring: Keyring): Keyring {

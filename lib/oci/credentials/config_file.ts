@@ -63,10 +63,9 @@ export function parseConfigFile(text: string): Parsed<DockerConfig> {
   if (parsed.kind === "unparsable") return parsed;
   const { auths, credHelpers = {}, credsStore } = parsed.value;
   const entries = parseDockerAuths(auths ?? {}, SOURCE);
-  if (entries.kind !== "ok") return { kind: "unparsable", fault: { message: "its auths are not an object" } };
+  if (entries.kind === "unparsable") return entries;
   const named = Object.entries(credHelpers).filter(([, helper]) => isHelperName(helper));
-  const warnings = entries.problems.map((message) => ({ message }));
   const helpers = new Map(named.map(([host, helper]) => [hostKey(bareHost(host)), helper]));
   const store = credsStore !== undefined && isHelperName(credsStore) ? credsStore : undefined;
-  return asParsed({ credentials: entries.credentials, helpers, store }, warnings);
+  return asParsed({ credentials: entries.value, helpers, store }, entries.warnings);
 }

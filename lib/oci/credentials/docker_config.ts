@@ -2,12 +2,8 @@
 import * as z from "zod";
 import { parseJson } from "../files/formats.ts";
 import { isDenseText } from "../../json.ts";
+import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import type { Credential } from "../credential.ts";
-
-/** A parsed docker config. `message` and `problems` locate what is wrong and never quote it. */
-export type ParsedDockerConfig =
-  | { readonly kind: "ok"; readonly credentials: readonly Credential[]; readonly problems: readonly string[] }
-  | { readonly kind: "skipped" | "tooLarge"; readonly message: string };
 
 /** The key of the docker config in a Secret of each type, and whether the entries are wrapped in `auths`. */
 const SECRET_SHAPES: Readonly<Record<string, { readonly key: string; readonly wrapped: "auths" | "bare" }>> = {
@@ -26,49 +22,43 @@ const JsonObject = z.record(z.string(), z.unknown());
 const text = z.string().optional().catch(undefined);
 const Entry = z.object({ auth: text, username: text, password: text, identitytoken: text, registrytoken: text });
 
-/** A Secret of another type, or without JSON or `auths`, is skipped with a message. Broken entries are left out. */
+/** Unparsable: a Secret of another type, or without JSON or `auths`. Broken entries are left out with a warning. */
 export function parseDockerConfigSecret(
   secret: unknown,
   source: string,
   { maxBytes = Infinity }: { readonly maxBytes?: number | undefined } = {},
-): ParsedDockerConfig {
+): Parsed<readonly Credential[]> {
   const parsed = Secret.safeParse(secret);
-  if (!parsed.success) return skipped(source, "it is not a Secret");
+  if (!parsed.success) return unparsable("it is not a Secret");
   const shape = SECRET_SHAPES[parsed.data.type ?? ""];
-  if (shape === undefined) return skipped(source, "its type is not a docker config");
+  if (shape === undefined) return unparsable("its type is not a docker config");
   const encoded = parsed.data.data?.[shape.key];
   if (typeof encoded === "string" && encoded.length > Math.ceil(maxBytes / 3) * 4) {
-    const message = `Cannot use ${source}: its ${shape.key} is larger than ${Math.floor(maxBytes / 1024)} KiB.`;
-    return { kind: "tooLarge", message };
+    return unparsable(`its ${shape.key} is larger than ${Math.floor(maxBytes / 1024)} KiB`);
   }
   const content = typeof encoded === "string" ? decodeBase64Text(encoded) : undefined;
-  if (content === undefined) return skipped(source, `it has no readable ${shape.key}`);
-  if (isDenseText(content, MAX_STRUCTURE)) {
-    return {
-      kind: "tooLarge",
-      message: `Cannot use ${source}: its ${shape.key} has more than ${MAX_STRUCTURE} members.`,
-    };
-  }
+  if (content === undefined) return unparsable(`it has no readable ${shape.key}`);
+  if (isDenseText(content, MAX_STRUCTURE)) return unparsable(`its ${shape.key} has more than ${MAX_STRUCTURE} members`);
   const document = parseJson(content);
-  if (document.kind === "unparsable") return skipped(source, `${shape.key} is ${document.fault.message}`);
+  if (document.kind === "unparsable") return unparsable(`its ${shape.key} is ${document.fault.message}`);
   const outer = JsonObject.safeParse(document.value);
   const auths = shape.wrapped === "auths" ? outer.data?.auths : outer.data;
-  if (auths === undefined || auths === null) return skipped(source, `${shape.key} has no auths`);
+  if (auths === undefined || auths === null) return unparsable(`its ${shape.key} has no auths`);
   return parseDockerAuths(auths, source);
 }
 
-export function parseDockerAuths(auths: unknown, source: string): ParsedDockerConfig {
+export function parseDockerAuths(auths: unknown, source: string): Parsed<readonly Credential[]> {
   const entries = JsonObject.safeParse(auths);
-  if (!entries.success) return skipped(source, "its auths are not an object");
-  const problems: string[] = [];
+  if (!entries.success) return unparsable("its auths are not an object");
+  const warnings: Fault[] = [];
   const credentials: Credential[] = [];
   for (const [scope, value] of Object.entries(entries.data).slice(0, MAX_ENTRIES)) {
     const entry = Entry.safeParse(value);
     const found = entry.success ? readEntry(entry.data) : undefined;
-    if (found === undefined) problems.push(`the entry of "${printable(scope)}" is not readable`);
+    if (found === undefined) warnings.push({ message: `the entry of "${printable(scope)}" is not readable` });
     else credentials.push(...found.map((secret): Credential => ({ scope, source, secret })));
   }
-  return { kind: "ok", credentials, problems };
+  return asParsed(credentials, warnings);
 }
 
 /** All secrets of an entry, strongest first. An empty entry (a credential store's marker) has none. */
@@ -103,10 +93,6 @@ export function decodeUserPassword(auth: string): { readonly username: string; r
   const colon = pair?.indexOf(":") ?? -1;
   if (pair === undefined || colon < 1) return undefined;
   return { username: pair.slice(0, colon), password: withoutTrailing(pair.slice(colon + 1), "\0") };
-}
-
-function skipped(source: string, state: string): ParsedDockerConfig {
-  return { kind: "skipped", message: `Cannot use ${source}: ${state}.` };
 }
 
 /** A registry key that is safe to show: some tools write user info or odd bytes into it. */

@@ -60,8 +60,10 @@ function credentialsIn(
   secret: KubeObject,
   { namespace, name, log }: { readonly namespace: string; readonly name: string; readonly log: Logger },
 ): GlobalCredentials {
-  const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
-  if (parsed.kind === "ok") return { credentials: parsed.credentials };
-  log.warn("cannot use the global pull secret", { namespace, secret: name, reason: parsed.message });
-  return { credentials: [], problem: parsed.message };
+  const source = `global pull secret ${namespace}/${name}`;
+  const parsed = parseDockerConfigSecret(secret, source);
+  if (parsed.kind === "parsed") return { credentials: parsed.value };
+  const reason = parsed.fault.message;
+  log.warn("cannot use the global pull secret", { namespace, secret: name, reason });
+  return { credentials: [], problem: `Cannot use ${source}: ${reason}.` };
 }

@@ -131,9 +131,17 @@ export class PullSecrets {
       if (secret.kind === "absent") return { kind: "unusable", why: secret.why };
       const source = `secret ${namespace}/${name}`;
       const parsed = parseDockerConfigSecret(secret.object, source, { maxBytes: MAX_CONFIG_BYTES });
-      if (parsed.kind === "ok") return usable(parsed.credentials);
-      this.#deps.log.warn("cannot use a pull secret", { namespace, secret: name, reason: parsed.message });
-      return { kind: "unusable", why: parsed.kind === "tooLarge" ? "too large" : "holds no docker configuration" };
+      const about = { namespace, secret: name };
+      if (parsed.kind === "unparsable") {
+        const why = parsed.fault.message;
+        this.#deps.log.warn("cannot use a pull secret", { ...about, reason: why });
+        return { kind: "unusable", why };
+      }
+      const [broken] = parsed.warnings;
+      if (broken !== undefined) {
+        this.#deps.log.warn("cannot use an entry of a pull secret", { ...about, reason: broken.message });
+      }
+      return usable(parsed.value);
     });
   }
 

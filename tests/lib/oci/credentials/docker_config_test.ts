@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import {
   decodeUserPassword,
-  type ParsedDockerConfig,
   parseDockerAuths,
   parseDockerConfigSecret,
 } from "../../../../lib/oci/credentials/docker_config.ts";
 import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
+import { asParsed, type Parsed, unparsable } from "../../../../lib/parsed.ts";
 import { makeCredential } from "../../../support/inspectors.ts";
 
 const CANARY = "c4nary-pa55word";
@@ -24,37 +24,40 @@ function configJson(content: unknown): unknown {
   return secret("kubernetes.io/dockerconfigjson", { ".dockerconfigjson": base64(JSON.stringify(content)) });
 }
 
-function secretsOf(parsed: ParsedDockerConfig): readonly Credential["secret"][] {
-  assert.equal(parsed.kind, "ok");
-  return parsed.kind === "ok" ? parsed.credentials.map((credential) => credential.secret) : [];
+function credentialsIn(parsed: Parsed<readonly Credential[]>): readonly Credential[] {
+  return parsed.kind === "parsed" ? parsed.value : assert.fail(parsed.fault.message);
+}
+
+function secretsOf(parsed: Parsed<readonly Credential[]>): readonly Credential["secret"][] {
+  return credentialsIn(parsed).map((credential) => credential.secret);
+}
+
+/** All that it says of what it could not use. */
+function saidOf(parsed: Parsed<readonly Credential[]>): readonly string[] {
+  return (parsed.kind === "parsed" ? parsed.warnings : [parsed.fault]).map(({ message }) => message);
 }
 
 Deno.test("DV-54 parseDockerConfigSecret() skips what is not a secret, such as a missing one", () => {
   for (const nothing of [undefined, null, "", 4, [], {}]) {
-    assert.equal(parseDockerConfigSecret(nothing, SOURCE).kind, "skipped");
+    assert.equal(parseDockerConfigSecret(nothing, SOURCE).kind, "unparsable");
   }
 });
 
 Deno.test("DV-55 parseDockerConfigSecret() skips a secret of type Opaque", () => {
   const opaque = secret("Opaque", { ".dockerconfigjson": base64(JSON.stringify({ auths: {} })) });
-  assert.deepEqual(parseDockerConfigSecret(opaque, SOURCE), {
-    kind: "skipped",
-    message: "Cannot use secret team-a/pull: its type is not a docker config.",
-  });
+  assert.deepEqual(parseDockerConfigSecret(opaque, SOURCE), unparsable("its type is not a docker config"));
 });
 
 Deno.test("DV-56 parseDockerConfigSecret() uses a dockercfg secret", () => {
   const content = JSON.stringify({ "quay.io": { auth: base64("robot:word"), email: "a@b.c" } });
   const parsed = parseDockerConfigSecret(secret("kubernetes.io/dockercfg", { ".dockercfg": base64(content) }), SOURCE);
   const credentials = [makeCredential("quay.io", { source: SOURCE, username: "robot", password: "word" })];
-  assert.deepEqual(parsed, { kind: "ok", credentials, problems: [] });
+  assert.deepEqual(parsed, asParsed(credentials));
 });
 
 Deno.test("DV-57 parseDockerConfigSecret() skips a dockerconfigjson without auths and says so", () => {
-  assert.deepEqual(parseDockerConfigSecret(configJson({ "quay.io": {} }), SOURCE), {
-    kind: "skipped",
-    message: "Cannot use secret team-a/pull: .dockerconfigjson has no auths.",
-  });
+  const parsed = parseDockerConfigSecret(configJson({ "quay.io": {} }), SOURCE);
+  assert.deepEqual(parsed, unparsable("its .dockerconfigjson has no auths"));
 });
 
 Deno.test("parseDockerConfigSecret() parses a thousand entries, and nothing with tens of thousands of members", () => {
@@ -62,7 +65,10 @@ Deno.test("parseDockerConfigSecret() parses a thousand entries, and nothing with
   const entries = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${at}.example`, entry]));
   assert.equal(secretsOf(parseDockerConfigSecret(configJson({ auths: entries }), SOURCE)).length, 1_000);
   const dense = configJson({ auths: {}, more: Array.from({ length: 6_000 }, () => ({})) });
-  assert.equal(parseDockerConfigSecret(dense, SOURCE).kind, "tooLarge");
+  assert.match(
+    saidOf(parseDockerConfigSecret(dense, SOURCE)).join(),
+    /^its \.dockerconfigjson has more than \d+ members$/,
+  );
 });
 
 Deno.test("DV-58 parseDockerConfigSecret() uses an entry that has only username and password", () => {
@@ -72,10 +78,8 @@ Deno.test("DV-58 parseDockerConfigSecret() uses an entry that has only username 
 });
 
 Deno.test("DV-59 pod secrets come before the global one for the same key, the one listed last first", () => {
-  const read = (source: string): readonly Credential[] => {
-    const parsed = parseDockerConfigSecret(configJson({ auths: { "quay.io": { auth: base64("u:p") } } }), source);
-    return parsed.kind === "ok" ? parsed.credentials : [];
-  };
+  const quay = configJson({ auths: { "quay.io": { auth: base64("u:p") } } });
+  const read = (source: string): readonly Credential[] => credentialsIn(parseDockerConfigSecret(quay, source));
   const target = { host: "quay.io", repository: "org/x" };
   const order = [
     ...matchPullSecrets([...read("secret a/first"), ...read("secret a/last")], target),
@@ -102,15 +106,12 @@ Deno.test("parseDockerAuths() loses a broken entry alone and names its key", () 
   const auths = { "a.io": { auth: "%%%" }, "b.io": { auth: base64("u:p") }, "c.io": {}, "u:pw@d.io": 7 };
   const parsed = parseDockerAuths(auths, SOURCE);
   assert.deepEqual(secretsOf(parsed).length, 1);
-  assert.deepEqual(parsed.kind === "ok" && parsed.problems, [
-    'the entry of "a.io" is not readable',
-    'the entry of "d.io" is not readable',
-  ]);
+  assert.deepEqual(saidOf(parsed), ['the entry of "a.io" is not readable', 'the entry of "d.io" is not readable']);
 });
 
 Deno.test("parseDockerAuths() takes keys named like parts of an object for what they are", () => {
   const auths: unknown = JSON.parse(`{"__proto__": {"auth": "${base64("u:p")}"}, "constructor": {"auth": "eDp5"}}`);
-  assert.equal(parseDockerAuths(auths, SOURCE).kind, "ok");
+  assert.equal(parseDockerAuths(auths, SOURCE).kind, "parsed");
   assert.equal(Object.getPrototypeOf({}), Object.prototype);
 });
 
@@ -133,8 +134,7 @@ Deno.test("parseDockerConfigSecret() never quotes a secret", () => {
   for (const content of contents) {
     for (const type of ["dockerconfigjson", "dockercfg"]) {
       const given = secret(`kubernetes.io/${type}`, { [`.${type}`]: base64(content) });
-      const parsed = parseDockerConfigSecret(given, SOURCE);
-      const said = parsed.kind === "ok" ? parsed.problems.join() : parsed.message;
+      const said = saidOf(parseDockerConfigSecret(given, SOURCE)).join();
       assert.ok(!said.includes(CANARY), said);
     }
   }

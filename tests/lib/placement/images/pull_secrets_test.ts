@@ -9,7 +9,7 @@ import type { KubeApi } from "../../../../lib/k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../../../lib/k8s/api_error.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
-import { silentLogger } from "../../../../lib/log.ts";
+import { keepLog } from "../../../support/logs.ts";
 import { WorkLimits } from "../../../../lib/oci/limits/work_limits.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makeUse, openImageBed } from "../../../support/image_bed.ts";
@@ -60,8 +60,8 @@ const openBed = (answer: Answer, mode: PullSecretMode = "pod") => {
       return Promise.resolve().then(() => answer(name, { kind, signal }));
     },
   };
-  const limits = new WorkLimits();
-  const secrets = new PullSecrets({ api, mode, ownNamespace: "archway-system", limits, clock, log: silentLogger });
+  const [limits, log] = [new WorkLimits(), keepLog()];
+  const secrets = new PullSecrets({ api, mode, ownNamespace: "archway-system", limits, clock, log });
   const credentials = (
     { namespace = "team", ...scope }: Partial<PullIdentity>,
     { signal = SIGNAL, priority = "gated" }: { signal?: AbortSignal; priority?: InspectionPriority } = {},
@@ -72,6 +72,7 @@ const openBed = (answer: Answer, mode: PullSecretMode = "pod") => {
   return {
     clock,
     asked,
+    log,
     credentials,
     read: async (pullSecrets: readonly string[], namespace = "team") =>
       usersIn(await credentials({ pullSecrets, namespace })),
@@ -105,14 +106,31 @@ Deno.test("read() names the secrets that are of no use, and why", async () => {
   assert.deepEqual((await bed.credentials({ pullSecrets: Object.keys(answers) })).unusable, [
     "gone (not found)",
     "locked (Archway may not read it)",
-    "opaque (holds no docker configuration)",
+    "opaque (its type is not a docker config)",
+  ]);
+});
+
+Deno.test("read() leaves out a broken entry alone, and logs which", async () => {
+  const auths = { "a.io": { auth: "%" }, "b.io": { auth: btoa("b:secret") } };
+  const data = { ".dockerconfigjson": btoa(JSON.stringify({ auths })) };
+  const bed = openBed(() => ({ ...secretOf("pull"), data }));
+  assert.deepEqual(await bed.read(["pull"]), ["b"]);
+  const reason = 'the entry of "a.io" is not readable';
+  const [{ message, fields } = assert.fail("nothing logged")] = bed.log.lines;
+  assert.deepEqual([message, fields], [
+    "cannot use an entry of a pull secret",
+    { namespace: "team", secret: "pull", reason },
   ]);
 });
 
 Deno.test("read() leaves out a secret whose docker config is too large, and reports it", async () => {
   const bed = openBed((name) => name === "huge" ? secretOfBytes(200_000) : secretOf(name));
   const { credentials, unusable, problem } = await bed.credentials({ pullSecrets: ["huge", "a"] });
-  assert.deepEqual([credentials.length, unusable, problem], [1, ["huge (too large)"], undefined]);
+  assert.deepEqual([credentials.length, unusable, problem], [
+    1,
+    ["huge (its .dockerconfigjson is larger than 128 KiB)"],
+    undefined,
+  ]);
 });
 
 Deno.test("read() leaves out a secret or an account with too many members to be parsed, and goes on without", async () => {
