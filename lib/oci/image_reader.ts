@@ -55,7 +55,7 @@ const SCHEMA1: Finding = {
 
 export async function readImage(documents: ImageDocuments, depth: InspectionDepth): Promise<ImageRead> {
   const { manifest, digest } = await documents.manifest(documents.endpoint.identifier);
-  if (manifest.kind === "unparsable") throw imageError(documents, "Malformed", manifest.problem);
+  if (manifest.kind === "unparsable") throw imageError(documents, "Malformed", manifest.fault.message);
   if (manifest.kind === "index") return await readIndex(documents, manifest, { digest, depth });
   const { platform, labels } = await readSingle(documents, manifest);
   const { mediaType } = manifest;
@@ -159,7 +159,7 @@ async function readChild(documents: ImageDocuments, entry: Descriptor): Promise<
 
 async function readSingle(documents: ImageDocuments, manifest: SingleManifest): Promise<ImageConfig> {
   const config = await documents.config(manifest);
-  if (config.kind === "unparsable") throw imageError(documents, "NotAnImage", config.problem);
+  if (config.kind === "unparsable") throw imageError(documents, "NotAnImage", config.fault.message);
   return config;
 }
 

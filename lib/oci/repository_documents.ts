@@ -1,4 +1,5 @@
 // The documents of one repository at one host: requested, checked by their digests and parsed.
+import { unparsable } from "../parsed.ts";
 import type { Credential } from "./credential.ts";
 import type { RegistryMessage } from "./http/exchange.ts";
 import {
@@ -92,7 +93,7 @@ export class RepositoryDocuments {
       return { kind: "config", platform: manifest.platform, labels: manifest.labels, osFeatures: [] };
     }
     const { isImage, config: { digest, mediaType } } = manifest;
-    if (!isImage) return { kind: "unparsable", problem: `the type of its config is ${renderMediaType(mediaType)}` };
+    if (!isImage) return unparsable(`the type of its config is ${renderMediaType(mediaType)}`);
     return await this.#read({ kind: "config", identifier: digest }, ({ text }) => parseImageConfig(text));
   }
 

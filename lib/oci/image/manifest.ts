@@ -1,5 +1,6 @@
 // Parses indexes, manifests, schema 1 and configs. Hostile input never causes a crash.
 import { isObject, type JsonObject, listAt, numberAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
+import { type Unparsable, unparsable } from "../../parsed.ts";
 import type { Platform } from "../inspection.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 
@@ -32,7 +33,7 @@ export type ManifestDocument =
   | { readonly kind: "index"; readonly mediaType: string; readonly entries: readonly Descriptor[] }
   | { readonly kind: "manifest"; readonly mediaType: string; readonly config: Descriptor; readonly isImage: boolean }
   | { readonly kind: "schema1"; readonly mediaType: string; readonly platform: Platform; readonly labels: ImageLabels }
-  | { readonly kind: "unparsable"; readonly problem: string };
+  | Unparsable;
 
 export type ImageLabels = JsonObject;
 
@@ -43,7 +44,7 @@ export type ConfigDocument =
     readonly labels: ImageLabels;
     readonly osFeatures: readonly string[];
   }
-  | { readonly kind: "unparsable"; readonly problem: string };
+  | Unparsable;
 
 /** Most entries of an index and its nested indexes; no real image has as many. */
 export const MAX_ENTRIES = 1_000;
@@ -159,8 +160,4 @@ function parsePlatform(document: JsonObject): Platform | undefined {
 function stringAt(document: JsonObject, key: string): string {
   const name = textAt(document, key);
   return LABEL_VALUE.test(name) ? name : "";
-}
-
-function unparsable(problem: string): { readonly kind: "unparsable"; readonly problem: string } {
-  return { kind: "unparsable", problem };
 }

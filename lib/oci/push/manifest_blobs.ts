@@ -1,5 +1,6 @@
 // The blobs that must be copied with a manifest. Pure.
 import { isObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
+import { type Unparsable, unparsable } from "../../parsed.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 
@@ -10,7 +11,7 @@ type ManifestBlobs =
     /** Layers that container runtimes fetch from elsewhere, and that must not be pushed. */
     readonly foreign: readonly BlobDescriptor[];
   }
-  | { readonly kind: "unparsable"; readonly problem: string };
+  | Unparsable;
 
 const MAX_LAYERS = 1_000;
 /** Matches media types of foreign layers. Any other layer is pushed, even if it names URLs. */
@@ -42,8 +43,4 @@ function parseBlob(descriptor: unknown): BlobDescriptor & { readonly isForeign: 
   if (!CONTENT_DIGEST.test(digest)) return undefined;
   if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) return undefined;
   return { digest, size, isForeign: FOREIGN.test(textAt(descriptor, "mediaType")) };
-}
-
-function unparsable(problem: string): ManifestBlobs {
-  return { kind: "unparsable", problem };
 }

@@ -155,5 +155,5 @@ function namedBy(text: string, target: TargetRepository): {
 } {
   const named = blobsOf(text);
   if (named.kind === "blobs") return named;
-  throw target.failure("Refused", `Cannot copy an image to "${target.name}": ${named.problem}.`);
+  throw target.failure("Refused", `Cannot copy an image to "${target.name}": ${named.fault.message}.`);
 }

@@ -80,7 +80,7 @@ async function inspectOpened({ top, documents, endpoint }: OpenImage, signal: Ab
   const { manifest, digest, bytes } = top;
   const resolved = nameAt(endpoint);
   if (manifest.kind === "unparsable") {
-    throw registryError("Malformed", `Cannot read "${resolved}": ${manifest.problem}.`);
+    throw registryError("Malformed", `Cannot read "${resolved}": ${manifest.fault.message}.`);
   }
   const { mediaType } = manifest;
   const own = { digest, mediaType, size: bytes.byteLength };

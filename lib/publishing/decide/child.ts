@@ -67,7 +67,7 @@ export function judgeDocument(document: ManifestDocument): ImageManifest | Inner
 export function judgeManifest(manifest: ManifestDocument): ImageManifest | ChildProblem {
   switch (manifest.kind) {
     case "unparsable":
-      return problem("Malformed", manifest.problem);
+      return problem("Malformed", manifest.fault.message);
     case "schema1":
       return problem("Schema1", "it has a schema 1 manifest, which current runtimes refuse. Build it anew");
     case "index":
@@ -102,7 +102,7 @@ function judgeIndex({ entries }: Extract<ManifestDocument, { kind: "index" }>): 
 const MAX_SHOWN = 8;
 
 export function judgeConfig(config: ConfigDocument): ChildConfig | ChildProblem {
-  if (config.kind === "unparsable") return problem("NoPlatform", config.problem);
+  if (config.kind === "unparsable") return problem("NoPlatform", config.fault.message);
   const { platform, labels, osFeatures } = config;
   if (platform.os === "") return problem("NoPlatform", "its config names no operating system");
   const whole = osFeatures.length === 0 ? platform : { ...platform, osFeatures };

@@ -102,7 +102,7 @@ async function readRelease(
 ): Promise<{ readonly version: string; readonly architecture: string }> {
   if (manifest.kind !== "manifest") throw unusable(image, "it is no image");
   const config = await documents.config(manifest);
-  if (config.kind === "unparsable") throw unusable(image, config.problem);
+  if (config.kind === "unparsable") throw unusable(image, config.fault.message);
   const version = textAt(config.labels, VERSION_LABEL);
   if (version === "") throw unusable(image, `it has no label ${VERSION_LABEL}`);
   return { version, architecture: config.platform.architecture };
