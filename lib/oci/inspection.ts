@@ -9,7 +9,6 @@ const Platform = z.object({
   os: z.string(),
   architecture: z.string(),
   variant: z.string().exactOptional(),
-  osVersion: z.string().exactOptional(),
 }).readonly();
 
 export type Platform = z.output<typeof Platform>;

@@ -90,7 +90,8 @@ export class RepositoryDocuments {
   /** The config of an image. A schema 1 manifest contains it. */
   async config(manifest: Extract<ManifestDocument, { kind: "manifest" | "schema1" }>): Promise<ConfigDocument> {
     if (manifest.kind === "schema1") {
-      return { kind: "config", platform: manifest.platform, labels: manifest.labels, osFeatures: [] };
+      const { platform, labels } = manifest;
+      return { kind: "config", platform, labels, osVersion: "", osFeatures: [] };
     }
     const { isImage, config: { digest, mediaType } } = manifest;
     if (!isImage) return unparsable(`the type of its config is ${renderMediaType(mediaType)}`);

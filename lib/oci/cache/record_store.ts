@@ -8,7 +8,7 @@ import { entryKey, type RecordKind } from "../../kv/keys.ts";
 import { StoreBudget } from "../../kv/prune.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Readership } from "./readership.ts";
-import { compactRecord, isDeepEnough, RECORD_VERSION, type TagRecord, TagSchema, weightOfRecord } from "./records.ts";
+import { isDeepEnough, RECORD_VERSION, type TagRecord, TagSchema, weightOfRecord } from "./records.ts";
 import { ImageRecord } from "../inspection.ts";
 import { atMostWeighed, CACHE_SHARES, weightOfTexts } from "../cache_limits.ts";
 
@@ -69,7 +69,7 @@ export class RecordStore {
 
   readRecord(readership: Readership, digest: string): Promise<ImageRecord | undefined> {
     const name: RecordName = { readership, kind: "digest", name: digest };
-    return this.#readInto(this.#records, name, { schema: ImageRecord, keptOf: compactRecord });
+    return this.#readInto(this.#records, name, { schema: ImageRecord, keptOf: (record) => record });
   }
 
   readTag(readership: Readership, name: string): Promise<KnownTag | undefined> {
@@ -86,9 +86,8 @@ export class RecordStore {
     // A record of an index alone does not replace one for which a config was read as well.
     const before = this.#records.peek(key);
     if (before !== undefined && isDeepEnough(before, "config") && !isDeepEnough(record, "config")) return;
-    const compact = compactRecord(record);
-    this.#records.set(key, compact);
-    void this.#write({ readership, kind: "digest", name: record.digest }, { value: compact });
+    this.#records.set(key, record);
+    void this.#write({ readership, kind: "digest", name: record.digest }, { value: record });
   }
 
   /** Keeps the digest that a tag had when this process looked it up, unless a later look-up is known. */

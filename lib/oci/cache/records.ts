@@ -11,15 +11,6 @@ export const TagSchema = z.object({ digest: z.string().regex(CONTENT_DIGEST), ve
 
 export type TagRecord = Readonly<z.output<typeof TagSchema>>;
 
-/** The record with each (os, architecture, variant) once. An index may repeat them; decisions read no other part. */
-export function compactRecord(record: ImageRecord): ImageRecord {
-  const distinct = new Map(record.platforms.map(({ os, architecture, variant }) => {
-    const platform = { os, architecture, ...(variant === undefined ? {} : { variant }) };
-    return [JSON.stringify([os, architecture, variant]), platform] as const;
-  }));
-  return { ...record, platforms: [...distinct.values()] };
-}
-
 export function isDeepEnough(record: ImageRecord, depth: InspectionDepth): boolean {
   return record.kind === "anywhere" || depth === "index" || record.depth === "config";
 }

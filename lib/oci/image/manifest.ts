@@ -42,6 +42,8 @@ export type ConfigDocument =
     readonly kind: "config";
     readonly platform: Platform;
     readonly labels: ImageLabels;
+    /** Empty where the config names none. */
+    readonly osVersion: string;
     readonly osFeatures: readonly string[];
   }
   | Unparsable;
@@ -83,6 +85,7 @@ export function parseImageConfig(body: string): ConfigDocument {
     kind: "config",
     platform,
     labels: objectAt(objectAt(document, "config") ?? {}, "Labels") ?? {},
+    osVersion: stringAt(document, "os.version"),
     osFeatures: features.toSorted(),
   };
 }
@@ -147,12 +150,10 @@ function parsePlatform(document: JsonObject): Platform | undefined {
   const isForeign = textAt(document, "os") !== "" && stringAt(document, "os") === "";
   if (architecture === "" || isForeign) return undefined;
   const variant = stringAt(document, "variant");
-  const osVersion = stringAt(document, "os.version");
   return {
     os: stringAt(document, "os"),
     architecture,
     ...(variant === "" ? {} : { variant }),
-    ...(osVersion === "" ? {} : { osVersion }),
   };
 }
 

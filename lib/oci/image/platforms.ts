@@ -34,7 +34,7 @@ export function isNestedIndex({ platform, mediaType }: Descriptor): boolean {
 }
 
 export function distinctPlatforms(platforms: readonly Platform[]): readonly Platform[] {
-  return [...new Map(platforms.toReversed().map((platform) => [platformKey(platform), platform])).values()]
+  return [...new Map(platforms.toReversed().map((platform) => [renderPlatform(platform), platform])).values()]
     .toReversed();
 }
 
@@ -50,8 +50,4 @@ export function renderPlatform({ os, architecture, variant }: Platform): string 
 /** Whether config labels are those of an operator bundle; values do not matter. */
 export function isBundle(labels: Readonly<Record<string, unknown>>): boolean {
   return BUNDLE_LABELS.some((key) => Object.hasOwn(labels, key));
-}
-
-function platformKey(platform: Platform): string {
-  return `${renderPlatform(platform)} ${platform.osVersion ?? ""}`;
 }

@@ -10,6 +10,7 @@ import { isEntryWithoutPlatform, isNestedIndex, isPlatformEntry, renderPlatform 
 import type { Platform } from "../../oci/inspection.ts";
 
 export type ImagePlatform = Platform & {
+  readonly osVersion?: string;
   /** Such as `win32k`; sorted, absent when empty. */
   readonly osFeatures?: readonly string[];
 };
@@ -103,9 +104,13 @@ const MAX_SHOWN = 8;
 
 export function judgeConfig(config: ConfigDocument): ChildConfig | ChildProblem {
   if (config.kind === "unparsable") return problem("NoPlatform", config.fault.message);
-  const { platform, labels, osFeatures } = config;
+  const { platform, labels, osVersion, osFeatures } = config;
   if (platform.os === "") return problem("NoPlatform", "its config names no operating system");
-  const whole = osFeatures.length === 0 ? platform : { ...platform, osFeatures };
+  const whole = {
+    ...platform,
+    ...osVersion === "" ? {} : { osVersion },
+    ...osFeatures.length === 0 ? {} : { osFeatures },
+  };
   return { kind: "config", platform: whole, labels: textEntries(labels, () => true) };
 }
 

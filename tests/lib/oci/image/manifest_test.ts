@@ -95,13 +95,18 @@ Deno.test("parseManifest() takes no name of a platform that cannot be the value 
   }
 });
 
-Deno.test("parseImageConfig() reads architecture, os, variant, labels and the names of features", () => {
+Deno.test("parseImageConfig() reads architecture, os, variant, labels, version and features of the OS", () => {
   const { config } = makeImage({ architecture: "arm", variant: "v7", labels: { a: "b" } });
-  const text = JSON.stringify({ ...JSON.parse(config.text), "os.features": ["win32k", 1, "abc"] });
+  const text = JSON.stringify({
+    ...JSON.parse(config.text),
+    "os.version": "10.0.1",
+    "os.features": ["win32k", 1, "abc"],
+  });
   assert.deepEqual(parseImageConfig(text), {
     kind: "config",
     platform: { os: "linux", architecture: "arm", variant: "v7" },
     labels: { a: "b" },
+    osVersion: "10.0.1",
     osFeatures: ["abc", "win32k"],
   });
 });

@@ -9,7 +9,6 @@ bed.registry.platforms = (image) =>
     os: `${image}${at}`.slice(-64).padEnd(64, "s"),
     architecture: `${at}${image}`.slice(0, 64).padEnd(64, "c"),
     variant: `v${at}`.padEnd(64, "v"),
-    osVersion: `${at}`.padEnd(64, "0"),
   }));
 for (let at = 0; at < Number(Deno.args[0]); at++) {
   const image = `registry.example/evil/image:t${at}`;

@@ -29,22 +29,6 @@ Deno.test("RecordStore holds as much as its weight allows, whatever images say",
   assert.ok(store.size() > 10 && store.size() * leastBytes <= MAX_CACHE_BYTES, `${store.size()} documents`);
 });
 
-Deno.test("RecordStore keeps each platform of an image once", () => {
-  const clock = new FakeClock();
-  const store = new RecordStore({ kv: undefined, clock, maxEntries: 10 });
-  const platforms: readonly Platform[] = Array.from({ length: 900 }, (_, at) => ({
-    os: "windows",
-    architecture: "amd64",
-    osVersion: `10.0.${at}`,
-  }));
-  const digest = `sha256:${"a".repeat(64)}`;
-  store.putRecord(PUBLIC_READERSHIP, { ...COMMON, digest, platforms });
-  assert.deepEqual(store.recordInMemory(PUBLIC_READERSHIP.id, digest)?.platforms, [{
-    os: "windows",
-    architecture: "amd64",
-  }]);
-});
-
 Deno.test("a process with little heap lives through 400 hostile images of 1 000 long platforms each", async () => {
   const { heapMb = NaN } = await runAlone(HOSTILE, ["400"]);
   assert.ok(heapMb < 90, `${heapMb} MB of heap`);
