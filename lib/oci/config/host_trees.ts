@@ -2,7 +2,7 @@
 import type { Parsed } from "../../parsed.ts";
 import type { FileReader } from "../files/read_files.ts";
 import { canonicalHost } from "../host_names.ts";
-import { type HostTls, readHostDirectory, readHostTls } from "./host_files.ts";
+import { type HostTls, readHostDirectory, readHostTls } from "./host_tls.ts";
 import { type HostsFile, parseHostsToml } from "./hosts_toml.ts";
 import { parseRancherRegistries } from "./rancher_registries.ts";
 import type { RancherSettings } from "./settings.ts";

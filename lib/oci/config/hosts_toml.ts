@@ -4,7 +4,7 @@ import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import { findLine, parseAs, parseToml } from "../files/formats.ts";
 import { isSendable } from "../http/exchange.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
-import type { HostTls, TlsFiles } from "./host_files.ts";
+import type { HostTls, TlsFiles } from "./host_tls.ts";
 
 export interface HostCapabilities {
   readonly resolves: boolean;

@@ -7,7 +7,7 @@ import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../host_nam
 import { resolveFullNames } from "./full_names.ts";
 import { rejectingScope } from "./policy.ts";
 import { findRule, type FullName, repositoryName } from "./registry_rules.ts";
-import type { HostTls } from "./host_files.ts";
+import type { HostTls } from "./host_tls.ts";
 import type { PullSettings } from "./settings.ts";
 import { findPullSources, type PullSource } from "./pull_sources.ts";
 

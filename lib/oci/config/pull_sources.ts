@@ -4,7 +4,7 @@ import { isDigest, nameAt } from "../reference.ts";
 import { hostKey } from "../host_names.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
-import type { HostTls } from "./host_files.ts";
+import type { HostTls } from "./host_tls.ts";
 import { findRule, type FullName, locationsFor } from "./registry_rules.ts";
 import { type HostCapabilities, hostDirectories, type HostsFile } from "./hosts_toml.ts";
 import { rewriteRepository } from "./rewrite.ts";

@@ -6,7 +6,7 @@ import type { Credential } from "../credential.ts";
 import { parseYaml } from "../../vocabulary/yaml.ts";
 import { findLine, parseAs } from "../files/formats.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
-import type { TlsFiles } from "./host_files.ts";
+import type { TlsFiles } from "./host_tls.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
 import { canonicalHost } from "../host_names.ts";
 import { parseRewrite, type Rewrite } from "./rewrite.ts";

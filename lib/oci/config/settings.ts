@@ -1,7 +1,7 @@
 // The whole configuration of pulls as one value.
 import type { Parsed } from "../../parsed.ts";
 import type { Credential } from "../credential.ts";
-import type { HostTls } from "./host_files.ts";
+import type { HostTls } from "./host_tls.ts";
 import type { HostsFile } from "./hosts_toml.ts";
 import type { Policy } from "./policy.ts";
 import type { RancherMirrors } from "./rancher_registries.ts";
