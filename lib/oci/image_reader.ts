@@ -11,7 +11,7 @@ import {
   platformsOf,
 } from "./image/platforms.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { nameAt } from "./reference.ts";
+import { renderReference } from "./reference.ts";
 import type { RepositoryDocuments } from "./repository_documents.ts";
 
 interface ImageDocuments extends Pick<RepositoryDocuments, "manifest" | "child" | "config"> {
@@ -165,5 +165,7 @@ async function readSingle(documents: ImageDocuments, manifest: SingleManifest): 
 
 function imageError({ endpoint }: ImageDocuments, reason: FailureReason, problem: string): RegistryError {
   const verb = reason === "NotAnImage" ? "run" : "read image";
-  return registryError(reason, `Cannot ${verb} "${nameAt(endpoint)}": ${problem}.`, { registry: endpoint.host });
+  return registryError(reason, `Cannot ${verb} "${renderReference(endpoint)}": ${problem}.`, {
+    registry: endpoint.host,
+  });
 }

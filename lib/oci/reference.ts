@@ -81,7 +81,7 @@ export function parseReference(image: string): Parsed<ImageReference> {
 }
 
 /** `host/repository:tag` or `host/repository@digest`: one spelling for each image. */
-export function nameAt(
+export function renderReference(
   { host, repository, ...place }: Pick<ImageReference, "host" | "repository" | "identifier">,
   identifier: string = place.identifier,
 ): string {

@@ -17,7 +17,7 @@ import {
   reportWithoutRequests,
 } from "../inspection_request.ts";
 import type { ImageRecord, Inspection } from "../inspection.ts";
-import { type ImageReference, nameAt } from "../reference.ts";
+import { type ImageReference, renderReference } from "../reference.ts";
 import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { openReaderships, PUBLIC_READERSHIP, type Readership } from "./readership.ts";
@@ -156,7 +156,7 @@ export class ImageCache {
     this.#deps.log.debug("asked the registry for an image", { image, outcome: inspection.kind });
     const report: InspectionReport = {
       inspection,
-      resolved: endpoint === undefined ? image : nameAt(endpoint),
+      resolved: endpoint === undefined ? image : renderReference(endpoint),
       source: "registry",
       requests: requestLog.counts,
       trace: requestLog.trace,
@@ -237,7 +237,7 @@ function readershipIdOf(
 }
 
 function cachedReport(reference: ImageReference, inspection: Inspection): InspectionReport {
-  return reportWithoutRequests({ inspection, resolved: nameAt(reference), source: "cache" });
+  return reportWithoutRequests({ inspection, resolved: renderReference(reference), source: "cache" });
 }
 
 /** Adds a finding when the reference pins the digest of one platform's manifest instead of the index. */
@@ -255,7 +255,7 @@ function withPin(record: ImageRecord, { digest, tag, host, repository }: ImageRe
  * Docker Hub.
  */
 function tagName(reference: ImageReference): string {
-  return `${reference.isShort ? "short " : ""}${nameAt(reference)}`;
+  return `${reference.isShort ? "short " : ""}${renderReference(reference)}`;
 }
 
 function keyOf({ image, depth, credentials }: PlannedRequest): string {

@@ -5,7 +5,7 @@ import { tryParseJson } from "../../json.ts";
 import { RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
 import { ImageRecord } from "../inspection.ts";
 import { PUBLIC_NAME } from "./readership.ts";
-import { nameAt, parseReference } from "../reference.ts";
+import { parseReference, renderReference } from "../reference.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, kindPrefix, type RecordKind } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
@@ -58,7 +58,7 @@ async function* publicEntries<T>(
 function isTagOfEverySite(name: string): boolean {
   const parsed = parseReference(name);
   return parsed.kind !== "unparsable" && parsed.value.digest === undefined && !parsed.value.isShort &&
-    nameAt(parsed.value) === name;
+    renderReference(parsed.value) === name;
 }
 
 /** Puts lines into the store. A bad line is counted and left out. Tags keep the time at which they were looked up. */

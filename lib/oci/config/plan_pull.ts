@@ -2,7 +2,7 @@
 import type { Parsed } from "../../parsed.ts";
 import { failureOf, type RegistryFailure } from "../errors.ts";
 import { type Endpoint, keyOfEndpoint } from "../endpoint.ts";
-import { type ImageReference, nameAt, splitDomain } from "../reference.ts";
+import { type ImageReference, renderReference, splitDomain } from "../reference.ts";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../host_names.ts";
 import { resolveFullNames } from "./full_names.ts";
 import { rejectingScope } from "./policy.ts";
@@ -46,7 +46,7 @@ function planName(full: FullName, settings: PullSettings): readonly Step[] {
     ];
   }
   const found = findPullSources(full, settings);
-  if (found.kind === "unparsable") return [refusedPlan("Misconfigured", nameAt(full), found.fault.message)];
+  if (found.kind === "unparsable") return [refusedPlan("Misconfigured", renderReference(full), found.fault.message)];
   return found.value.map((source) => planSource(source, full, settings));
 }
 

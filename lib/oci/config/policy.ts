@@ -1,6 +1,6 @@
 // policy.json: which images are rejected. The node's container runtime verifies signatures.
 import * as z from "zod";
-import { nameAt } from "../reference.ts";
+import { renderReference } from "../reference.ts";
 import { canonicalName } from "../host_names.ts";
 import { parseAs, parseJson } from "../files/formats.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
@@ -47,7 +47,7 @@ function scopesOf(full: FullName): readonly string[] {
   const paths = segments.map((_, at) => segments.slice(0, segments.length - at).join("/"));
   const labels = full.host.replace(/:\d+$/, "").split(".");
   const domains = labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join(".")}`);
-  return [nameAt(full), ...paths, ...domains, ""];
+  return [renderReference(full), ...paths, ...domains, ""];
 }
 
 function unknownTo(path: string): string {

@@ -1,6 +1,6 @@
 // Where a full name may be pulled from: by registries.conf, hosts.toml, registries.yaml, or the host itself.
 import type { Endpoint } from "../endpoint.ts";
-import { isDigest, nameAt } from "../reference.ts";
+import { isDigest, renderReference } from "../reference.ts";
 import { hostKey } from "../host_names.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
@@ -44,7 +44,7 @@ const PLAIN = {
 } as const;
 
 function fromRegistriesConf(full: FullName, { registries }: PullSettings): Parsed<readonly PullSource[]> | undefined {
-  const rule = findRule(registries.rules, nameAt(full));
+  const rule = findRule(registries.rules, renderReference(full));
   if (rule === undefined) return undefined;
   const isWildcard = rule.prefix.startsWith("*.");
   const sources = locationsFor(rule, full).map(({ name, isInsecure, isMirror }): PullSource => ({

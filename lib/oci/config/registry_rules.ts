@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { findLine } from "../files/formats.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
-import { type ImageReference, isDigest, nameAt } from "../reference.ts";
+import { type ImageReference, isDigest, renderReference } from "../reference.ts";
 import { canonicalName } from "../host_names.ts";
 
 type MirrorUse = "all" | "digest-only" | "tag-only";
@@ -115,7 +115,7 @@ export function locationsFor(
   full: FullName,
 ): readonly { readonly name: string; readonly isInsecure: boolean; readonly isMirror: boolean }[] {
   const name = repositoryName(full);
-  const length = Math.min(matchedLength(rule.prefix, nameAt(full)) ?? 0, name.length);
+  const length = Math.min(matchedLength(rule.prefix, renderReference(full)) ?? 0, name.length);
   const relocated = (location: string): string => location === "" ? name : location + name.slice(length);
   const wanted: MirrorUse = isDigest(full.identifier) ? "digest-only" : "tag-only";
   const mirrors = rule.mirrors.filter(({ use }) => use === "all" || use === wanted);

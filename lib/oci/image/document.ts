@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type RegistryError, registryError } from "../errors.ts";
 import type { Endpoint, EndpointWithCredentials } from "../endpoint.ts";
-import { HASHES, isDigest, nameAt } from "../reference.ts";
+import { HASHES, isDigest, renderReference } from "../reference.ts";
 import type { RegistryResponse } from "../http/exchange.ts";
 
 /** `head`: a HEAD of a manifest, for its digest. `child`: a manifest that an index lists. */
@@ -108,6 +108,6 @@ export function refusedDocument(
 }
 
 function describeDocument(endpoint: Endpoint, { kind, identifier }: DocumentName): string {
-  const name = nameAt(endpoint, identifier);
+  const name = renderReference(endpoint, identifier);
   return kind === "config" || kind === "blob" ? `${kind} "${name}"` : `image "${name}"`;
 }

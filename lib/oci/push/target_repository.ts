@@ -3,7 +3,7 @@ import type { RegistryMessage, RegistryResponse } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
 import type { EndpointWithCredentials } from "../endpoint.ts";
-import { CONTENT_DIGEST, nameAt } from "../reference.ts";
+import { CONTENT_DIGEST, renderReference } from "../reference.ts";
 import type { RepositoryClient, RepositoryRequest } from "../repository_client.ts";
 import { RepositoryDocuments } from "../repository_documents.ts";
 import { PushError, type PushReason } from "./push_error.ts";
@@ -205,7 +205,7 @@ export class TargetRepository {
   }
 
   #nameOf(identifier: string): string {
-    return `"${nameAt(this.endpoint, identifier)}"`;
+    return `"${renderReference(this.endpoint, identifier)}"`;
   }
 }
 

@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { RegistryError, registryError } from "../../oci/errors.ts";
 import type { Platform } from "../../oci/inspection.ts";
 import type { Descriptor } from "../../oci/image/manifest.ts";
-import { nameAt } from "../../oci/reference.ts";
+import { renderReference } from "../../oci/reference.ts";
 import type { OpenImage } from "../../oci/repositories.ts";
 import { checkEntry, type EntryFinding, type EntryKind, kindOfEntry } from "../decide/child.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
@@ -44,7 +44,7 @@ export async function listIndex(index: string, { repositories, signal }: ReadDep
     return await repositories.read({ image: index, retries: "bounded", endpoints }, ({ top, endpoint }) => {
       const { manifest, digest, text } = top;
       const named = (digest: string, platform?: Platform) => ({
-        image: nameAt(endpoint, digest),
+        image: renderReference(endpoint, digest),
         platform: platform === undefined ? "" : renderPlatform(platform),
       });
       if (manifest.kind !== "index") {
@@ -78,7 +78,7 @@ export async function inspectIndex(image: string, { repositories, signal }: Read
 
 async function inspectOpened({ top, documents, endpoint }: OpenImage, signal: AbortSignal): Promise<InspectedIndex> {
   const { manifest, digest, bytes } = top;
-  const resolved = nameAt(endpoint);
+  const resolved = renderReference(endpoint);
   if (manifest.kind === "unparsable") {
     throw registryError("Malformed", `Cannot read "${resolved}": ${manifest.fault.message}.`);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { unparsable } from "../../../lib/parsed.ts";
 import fc from "fast-check";
-import { cutReference, nameAt, normaliseImageReference, parseReference } from "../../../lib/oci/reference.ts";
+import { cutReference, normaliseImageReference, parseReference, renderReference } from "../../../lib/oci/reference.ts";
 import { referenceOf as parse } from "../../support/inspectors.ts";
 
 const HEX = "a".repeat(64);
@@ -83,21 +83,21 @@ Deno.test("cutReference() takes neither a port for a tag nor a tag for a part of
 Deno.test("DV-112 parseReference() sends nginx to Docker Hub's library, tag latest", () => {
   const reference = parse("nginx");
   assert.deepEqual([reference.domain, reference.isShort], ["docker.io", true]);
-  assert.equal(nameAt(reference), "registry-1.docker.io/library/nginx:latest");
+  assert.equal(renderReference(reference), "registry-1.docker.io/library/nginx:latest");
 });
 
 Deno.test("parseReference() contacts registry-1.docker.io for every name of Docker Hub", () => {
   for (const image of ["docker.io/nginx", "index.docker.io/nginx", "registry-1.docker.io/library/nginx:latest"]) {
-    assert.equal(nameAt(parse(image)), "registry-1.docker.io/library/nginx:latest");
+    assert.equal(renderReference(parse(image)), "registry-1.docker.io/library/nginx:latest");
   }
-  assert.equal(nameAt(parse("grafana/loki:3")), "registry-1.docker.io/grafana/loki:3");
+  assert.equal(renderReference(parse("grafana/loki:3")), "registry-1.docker.io/grafana/loki:3");
 });
 
 Deno.test("parseReference() asks for the digest and keeps the dropped tag for people", () => {
   const reference = parse(`quay.io:443/org/app:v1@sha256:${HEX}`);
   assert.deepEqual([reference.host, reference.identifier], ["quay.io", `sha256:${HEX}`]);
   assert.deepEqual([reference.tag, reference.digest], ["v1", `sha256:${HEX}`]);
-  assert.equal(nameAt(reference), `quay.io/org/app@sha256:${HEX}`);
+  assert.equal(renderReference(reference), `quay.io/org/app@sha256:${HEX}`);
 });
 
 Deno.test("parseReference() reads IPv6 registries", () => {
@@ -151,8 +151,8 @@ Deno.test("parseReference() is stable: the canonical spelling means itself", () 
   const segment = fc.stringMatching(/^[a-z0-9]{1,6}$/);
   fc.assert(
     fc.property(segment, segment, fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,8}$/), (host, name, tag) => {
-      const once = nameAt(parse(`${host}.io/${name}/app:${tag}`));
-      assert.equal(nameAt(parse(once)), once);
+      const once = renderReference(parse(`${host}.io/${name}/app:${tag}`));
+      assert.equal(renderReference(parse(once)), once);
     }),
   );
 });
