@@ -44,7 +44,7 @@ async function deleteImage(
   try {
     const image = repositories.targetOf(reference);
     const target = await repositories.target(image);
-    const named = await target.digestOf(image.identifier);
+    const named = await target.readDigest(image.identifier);
     if (named === undefined) return { kind: "absent" };
     if (named !== digest) return { kind: "moved" };
     return by.kind === "manifest"

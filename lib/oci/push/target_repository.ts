@@ -44,7 +44,7 @@ export class TargetRepository {
     return this.#client.endpoint;
   }
 
-  async digestOf(reference: string): Promise<string | undefined> {
+  async readDigest(reference: string): Promise<string | undefined> {
     const name = { kind: "head", identifier: reference } as const;
     const answer = await this.#send({
       message: { kind: "manifestHead", method: "HEAD", accept: MANIFEST_MEDIA_TYPES.join(", ") },

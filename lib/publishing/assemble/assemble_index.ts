@@ -122,7 +122,7 @@ async function publishTo(
   const endpoint = repositories.targetOf(to);
   const tag = endpoint.identifier;
   const target = await repositories.target(endpoint);
-  const before = await withRetries(() => target.digestOf(tag), deps);
+  const before = await withRetries(() => target.readDigest(tag), deps);
   const repository = target.name;
   const same = plan.forms.find(({ digest }) => digest === before);
   if (same !== undefined) return { kind: "unchanged", index: same, repository, images: joined(sorted, []) };

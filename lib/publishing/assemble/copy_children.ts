@@ -82,7 +82,7 @@ class ChildrenCopies {
     const target = this.#target;
     if (isSameRepository(home, target.endpoint)) return IN_PLACE;
     const { digest, mediaType, bytes, text } = child;
-    if (await withRetries(() => target.digestOf(digest), this.#deps) === digest) return IN_PLACE;
+    if (await withRetries(() => target.readDigest(digest), this.#deps) === digest) return IN_PLACE;
     const { blobs, foreign } = namedBy(text, target);
     const outcomes = await this.#copyBlobs(one, blobs);
     const name = this.#deps.tagOf?.(child.image) ?? digest;

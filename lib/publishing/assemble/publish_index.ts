@@ -23,7 +23,7 @@ export async function publishIndex({ target, tag, forms }: Publication, deps: Pu
   const form = await pushByDigest(target, forms, deps);
   await pushByTag({ target, tag, form }, deps);
   await withRetries(async () => {
-    const digest = await target.digestOf(tag);
+    const digest = await target.readDigest(tag);
     if (digest === form.digest) return;
     const found = digest === undefined ? "is not there" : `names ${digest}`;
     const message = `Cannot trust "${target.name}:${tag}": it ${found} after it was pushed as ${form.digest}. ` +

@@ -224,8 +224,8 @@ Deno.test("digestOf() reads and hashes where the registry states no digest, and 
     if (!path.endsWith("/manifests/v1")) return undefined;
     return new Response(method === "HEAD" ? null : text, { headers: { "content-type": "application/json" } });
   };
-  assert.equal(await bed.target.digestOf("v1"), digestOf(text));
-  assert.equal(await bed.target.digestOf("v2"), undefined);
+  assert.equal(await bed.target.readDigest("v1"), digestOf(text));
+  assert.equal(await bed.target.readDigest("v2"), undefined);
 });
 
 Deno.test("uploadBlob() frees what it has sent before it reads on", async () => {
