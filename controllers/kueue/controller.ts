@@ -107,7 +107,7 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   failures.delete(key);
   if (workload === undefined) return DONE;
   const weight = Math.max(MIN_WEIGHT, workload.podSets.reduce((sum, { template }) => sum + countImages(template), 0));
-  const maxShare = BACKGROUND_SHARES.prefetched;
+  const maxShare = BACKGROUND_SHARES.ungated;
   const ageMs = (): number => Math.max(0, serverNowMs(clock, api) - workload.sinceMs);
   const leftMs = run.settingsOf(workload.namespace).maxGateAgeMs - ageMs();
   using permit = run.images.permits.tryAcquire(workload.namespace, { weight, maxShare });

@@ -43,8 +43,8 @@ export interface RegistryFailure {
 }
 
 /**
- * Whether Archway itself did not send the request, or did not read its answer. Such a failure does not say what the
- * registry would answer.
+ * Whether Archway did not send the request, or read no answer, since the registry fails or memory is short. It says
+ * nothing of what the registry would answer. A request that waits out a pause fails as RateLimited.
  */
 export function isHeldBack({ reason }: Pick<RegistryFailure, "reason">): boolean {
   return reason === "CircuitOpen" || reason === "Busy";

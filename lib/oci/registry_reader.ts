@@ -27,7 +27,7 @@ export type HeadAnswer =
   | { readonly kind: "unknown" }
   | { readonly kind: "failed"; readonly failure: RegistryFailure };
 
-/** Keeps no inspection. A limited number of inspections runs at a time, shared fairly among namespaces. */
+/** Caches nothing. A limited number of inspections runs at a time, shared fairly among namespaces. */
 export class RegistryReader {
   readonly #deps: RepositoryClientDeps;
 

@@ -9,7 +9,7 @@ export interface Permit extends Disposable {
 
 interface FairLimiterOptions {
   readonly limit: number;
-  /** Most that one namespace may hold of the permits that others leave: with 1/2, one alone stops at half of all. */
+  /** A namespace may take one while held < maxShare × (held + free): with 1/2, one alone stops at half of all. */
   readonly maxShare: number;
 }
 

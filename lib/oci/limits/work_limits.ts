@@ -9,10 +9,10 @@ import { FairLimiter, type Permit } from "./fair_limiter.ts";
 const SMALL_BYTES = 16 * 1024;
 
 /**
- * Shares of images that are dropped instead of waiting, so that gated pods find permits. Alone, `prefetched` may
- * have 500 permits, and `mismatchChecks` 250.
+ * Shares of images that no gated pod waits for, so that gated pods find permits. They are dropped, or tried again later.
+ * Alone, `ungated` may have 500 permits, and `mismatchChecks` 250.
  */
-export const BACKGROUND_SHARES = { prefetched: 1 / 8, mismatchChecks: 1 / 16 } as const;
+export const BACKGROUND_SHARES = { ungated: 1 / 8, mismatchChecks: 1 / 16 } as const;
 
 /**
  * Requests under way to one registry host: enough to read 100 images a second at 100 ms a request, and few enough for
@@ -22,7 +22,7 @@ export const HOST_REQUESTS = { limit: 20, maxShare: 4 / 5 } as const;
 
 /** Everything that reads through the same connections shares one instance. */
 export class WorkLimits {
-  /** Images of pods that are inspected or wait: 17 KB of heap each while registries are silent. */
+  /** Images of pods under inspection: 17 KB of heap each while registries are silent. */
   readonly images = new FairLimiter({ limit: 4_000, maxShare: 1 / 2 });
   /** Secrets of up to 1 MiB, read whole. */
   readonly secrets = new FairLimiter({ limit: 32, maxShare: 1 / 2 });

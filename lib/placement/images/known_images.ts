@@ -1,4 +1,4 @@
-// The cache policy of warm admission: which known images may place pods without a request.
+// Which images are known, so that pods may be placed by them without a request.
 import { LRUCache } from "lru-cache";
 import type { ImageCache, RecalledImage } from "../../oci/cache/image_cache.ts";
 import { CACHE_SHARES, weightOfTexts } from "../../oci/cache_limits.ts";

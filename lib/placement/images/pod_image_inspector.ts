@@ -26,7 +26,7 @@ export interface PodImagesRequest {
 }
 
 export interface PodImageInspector {
-  /** One permit per image being inspected: any number of pods may be gated, prefetched or checked. */
+  /** Each image under inspection takes one, since any number of pods may be gated, prefetched or checked. */
   readonly permits: FairLimiter;
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
@@ -61,7 +61,7 @@ export function openPodImageInspector(deps: PodImagesDeps): PodImageInspector {
     const images = request.images.filter(({ pullsAlways }) => !pullsAlways);
     const key = JSON.stringify([request.identity, images]);
     if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
-    const size = { weight: images.length, maxShare: BACKGROUND_SHARES.prefetched };
+    const size = { weight: images.length, maxShare: BACKGROUND_SHARES.ungated };
     const permit = permits.tryAcquire(request.identity.namespace, size);
     if (permit === undefined) return;
     prefetched.add(key);
