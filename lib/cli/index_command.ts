@@ -29,7 +29,9 @@ interface IndexDeps extends CommandDeps {
 export async function runIndex(config: IndexConfig, deps: IndexDeps): Promise<number> {
   const { terminal, clock, signal } = deps;
   const log = terminalLogger(terminal);
-  using access = openRegistryAccess({ config, clock, log, userAgent: deps.userAgent, clusterCredentials: () => [] });
+  const { userAgent } = deps;
+  const own = { userAgent, clusterCredentials: () => [], audience: "caller" } as const;
+  using access = openRegistryAccess({ config, clock, log, ...own });
   const repositories = new Repositories({ access, clock, signal });
   const { verb, images } = indexTarget(config.positionals) ?? { verb: "inspect", images: config.positionals } as const;
   try {

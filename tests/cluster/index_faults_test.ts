@@ -397,3 +397,9 @@ Deno.test("index assemble: a registry that is blocked is not pushed to", async (
   assert.match(stderr, /registries\.conf blocks/);
   assert.deepEqual(bed.into.requests, []);
 });
+
+Deno.test("index inspect: who runs the command reads why a registry that no file declares cannot be reached", async () => {
+  const { code, stdout, stderr } = await archwayIndex(["inspect", "registry.invalid/team/app:v1"]);
+  assert.notEqual(code, 0);
+  assert.match(stdout + stderr, /could not be found by its name/);
+});
