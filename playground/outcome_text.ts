@@ -39,7 +39,7 @@ function columnsFor(outcomes: readonly SampleOutcome[], registryHost: string): r
     ["DECISION", ({ decision }) => decision],
     ["NODE", renderNode],
     ...hasReports ? [reported] : tolerations,
-    ["AS EXPECTED", ({ ok }) => ok ? "yes" : "no"],
+    ["OK", ({ ok }) => ok ? "yes" : "no"],
     ...hasReports ? tolerations : [],
     ["IMAGES", ({ images }) => images.map((image) => image.replace(`${registryHost}/`, "")).join(", ")],
   ];

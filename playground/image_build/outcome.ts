@@ -99,7 +99,7 @@ export function renderBuildTable({ pool, builds, published, problem }: ImageBuil
     digest.slice(0, SHORT_DIGEST) || "-",
     ok ? "yes" : "no",
   ]);
-  const table = renderTable(["POOL", "ARCHITECTURE", "NODE", "BUILD", "IMAGE", "AS EXPECTED"], rows);
+  const table = renderTable(["POOL", "ARCHITECTURE", "NODE", "BUILD", "IMAGE", "OK"], rows);
   const end = published === "" ? "Nothing is published." : `Published: ${published}`;
   return `${table}\n${end}\n${problem === "" ? "" : `${problem}\n`}`;
 }

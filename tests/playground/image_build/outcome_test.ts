@@ -67,7 +67,7 @@ Deno.test("isBuildOver() waits for the image and for what the build says of itse
 
 Deno.test("renderBuildTable() has a line for each architecture and reports what was published, or why not", () => {
   assert.deepEqual(renderBuildTable(readBuildOutcome(GOOD)).split("\n"), [
-    "POOL     ARCHITECTURE   NODE      BUILD       IMAGE                 AS EXPECTED",
+    "POOL     ARCHITECTURE   NODE      BUILD       IMAGE                 OK",
     "worker   amd64          amd64-1   Succeeded   sha256:aaaaaaaaaaaa   yes",
     "worker   arm64          arm64-1   Succeeded   sha256:bbbbbbbbbbbb   yes",
     "",
