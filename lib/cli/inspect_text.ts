@@ -13,10 +13,10 @@ import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } fro
 export function renderInspectedText(images: readonly InspectOutput[], width?: number): string {
   const rows = images.map(({ image, architectures, source, requests, findings, error }) => [
     shortenDigest(image),
-    error === undefined ? architectures.join(",") || "none" : renderReason(error),
+    error === undefined ? architectures.join(", ") || "none" : renderReason(error),
     source,
     String(Object.values(requests).reduce((sum, count) => sum + count, 0)),
-    findings.map(({ kind }) => kind).join(","),
+    findings.map(({ kind }) => kind).join(", "),
   ]);
   const table = renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "REQUESTS", "FINDINGS"], rows, width);
   return [table, ...images.map((image) => renderDetails(image, width))].join("\n");

@@ -11,15 +11,20 @@ Builds the image with podman, buildah or docker.
 
 Usage: deno task image [flags]
 
-  --name NAME                    name and tag; default archway:VERSION, of the daemon archway-daemon:VERSION
+  --name NAME                    name and tag; default archway:VERSION, of the
+                                 daemon archway-daemon:VERSION
   --push                         to the registry that the name begins with
-  --base IMAGE@sha256:…          another base than gcr.io/distroless/cc-debian12:nonroot
+  --base IMAGE@sha256:…          another base than
+                                 gcr.io/distroless/cc-debian12:nonroot
   --arch amd64|arm64             repeatable; default both
-  --form binary|bundle|daemon    an executable, scripts beside a runtime, or scripts with bpftrace;
-                                 default binary, or bundle where Deno's compile base cannot be had
-  --permissions serve|plugins    plugins: with the right to run credential plugins; default serve
+  --form binary|bundle|daemon    an executable, scripts beside a runtime, or
+                                 scripts with bpftrace; default binary, or
+                                 bundle where Deno's compile base cannot be had
+  --permissions serve|plugins    plugins: with the right to run credential
+                                 plugins; default serve
 
-Exit codes: 0 built, 1 failed, 2 something is missing, and the last lines say what.
+Exit codes: 0 built, 1 failed, 2 something is missing, and the last lines say
+what.
 `;
 
 export type Engine = "podman" | "buildah" | "docker";

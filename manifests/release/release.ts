@@ -11,24 +11,33 @@ import { writeChecksums, writeLayout, writeNotes, writeSboms } from "./artifacts
 import { writePlugin } from "./plugin.ts";
 
 const USAGE = `\
-Builds and pushes the images and the chart of a version, and writes manifests, plugin, SBOM and checksums into a folder.
+Builds and pushes the images and the chart of a version. Writes manifests,
+plugin, SBOM and checksums into a folder.
 
 Usage: deno task release VERSION --registry HOST/PATH [flags]
 
-  --registry HOST/PATH     where images and chart are pushed, as archway, archway-daemon and charts/archway
+  --registry HOST/PATH     where images and chart are pushed, as archway,
+                           archway-daemon and charts/archway
   --install-only           the image of the service and the manifests alone
-  --form bundle|binary     of the image that manifests and chart name: scripts beside a Deno (default), or one executable
+  --form bundle|binary     of the image that manifests and chart name: scripts
+                           beside a Deno (default), or one executable
   --out FOLDER             a new one; default dist/release, which it replaces
-  --base IMAGE@sha256:…    another base than gcr.io/distroless/cc-debian12:nonroot
-  --arch amd64|arm64       repeatable; default both. The manifests keep replicas off other nodes
+  --base IMAGE@sha256:…    another base than
+                           gcr.io/distroless/cc-debian12:nonroot
+  --arch amd64|arm64       repeatable; default both. The manifests keep
+                           replicas off other nodes
   --plain-http             the registry has no TLS
-  --url URL                where the folder's files will be downloaded from, for the manifest of krew
-  --complete               fail where something is left out, or the base is not pinned
-  --unrecorded             although tests of rows changed since the record of tests/conformance
+  --url URL                where the folder's files will be downloaded from, for
+                           the manifest of krew
+  --complete               fail where something is left out, or the base is not
+                           pinned
+  --unrecorded             although tests of rows changed since the record of
+                           tests/conformance
 
-Needs podman, buildah or docker, and kubectl. Leaves out: the executable without Deno's compile base, the chart
-without helm, the OCI layout without skopeo, the SBOM without skopeo and syft, the image of the daemon where this is
-not Debian 12.
+Needs kubectl, and podman, buildah or docker, the first that is there. Leaves
+out: the executable without Deno's compile base, the chart without helm, the OCI
+layout without skopeo, the SBOM without skopeo and syft, the image of the daemon
+where this is not Debian 12.
 Exit codes: 0 written, 1 failed.
 `;
 
@@ -123,8 +132,8 @@ async function main(): Promise<void> {
     await removeFolder(target);
     await Deno.rename(folder, target);
   }
-  const next = values["install-only"] ? ` Next: kubectl apply -f ${target}/install.yaml, or one of its overlays.` : "";
-  await print(`Wrote ${target}.${next}\n${leftOut.map((line) => `Left out ${line}.\n`).join("")}`);
+  const next = values["install-only"] ? `Next, or one of its overlays:\n  kubectl apply -f ${target}/install.yaml\n` : "";
+  await print(`Wrote ${target}.\n${leftOut.map((line) => `Left out ${line}.\n`).join("")}${next}`);
 }
 
 async function removeFolder(folder: string): Promise<void> {

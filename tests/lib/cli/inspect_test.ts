@@ -35,7 +35,7 @@ Deno.test("renderInspected() shows a row and the details of each image, aligned,
     renderInspectedText(inspected(true)),
     `\
 IMAGE                                  ARCHITECTURES              SOURCE     REQUESTS   FINDINGS
-a.test/team/app@sha256:abababababab…   amd64,arm64                registry   3          ChildDigestPin
+a.test/team/app@sha256:abababababab…   amd64, arm64               registry   3          ChildDigestPin
 a.test/b:v1                            Unauthorized (permanent)   registry   0
 
 a.test/team/app@${DIGEST}
