@@ -55,7 +55,6 @@ const TOOLS = [
     "tests/lib/oci/secrets_test.ts",
     "tests/playground/kubectl_test.ts",
     "tests/main_test.ts",
-    "tests/manifests/release_test.ts",
     "tests/monitoring",
     "tests/permissions_test.ts",
     "tests/playground",
@@ -79,9 +78,12 @@ const OUTAGES = ["availability", "ha_outage", "ha_clock", "ha_split_brain", "har
   .map((name) => `tests/chaos/${name}_test.ts`);
 const BENCHES = ["tests/bench_smoke_test.ts", "tests/cluster/bench_smoke_test.ts"];
 
+/** Minutes on control planes, and no row rests on them: rights, certificates, a whole release. */
+const SLOW = "tests/long";
+
 const LARGE = ["taints", "taints_many_nodes", "upgrades_many_nodes"].map((name) => `tests/cluster/${name}_test.ts`);
 
-const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, ...OUTAGES, "tests/bench", ...BENCHES, "tests/node"];
+const BEYOND_UNIT = ["tests/cluster", SLOW, FAULTS, SOAK, ...OUTAGES, "tests/bench", ...BENCHES, "tests/node"];
 
 /**
  * Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load, in
@@ -95,8 +97,8 @@ const LEADER = ["leader_rights", "leader_impaired"].map((name) => `tests/cluster
 
 /** Of those that wait, by their length: they begin first, so that none runs alone at the end. */
 export const LONGEST: readonly string[] = [
-  ...["image_builds_failures", "uninstall", "rights", "image_builds_many", "image_builds_faults"],
-  ...["image_builds_life", "image_builds_changes", "taints", "operator", "ha_way_back", "certificate_overlays"],
+  ...["image_builds_failures", "uninstall", "image_builds_many", "image_builds_faults", "image_builds_life"],
+  ...["image_builds_changes", "taints", "operator", "ha_way_back"],
   ...["trouble", "life", "upgrades_many_nodes", "image_builds_gone", "image_builds_edges"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
@@ -138,6 +140,7 @@ const LONG = { ...PLAIN, jobs: 1, form: "long" } as const;
 
 /** A run of their own, one after the other, since most of them measure: `deno task test:long`. */
 const FAULTS_AND_BENCHES: readonly Part[] = [
+  { ...LONG, name: "long", paths: [SLOW], jobs: 4, planes: 4 },
   { ...LONG, name: "chaos", paths: [FAULTS], planes: 1 },
   { ...LONG, name: "outages", paths: OUTAGES, jobs: 4, planes: 4 },
   { ...LONG, name: "soak", paths: [SOAK] },
@@ -182,7 +185,7 @@ const STAGES = [
   [["waiting"]],
   // An emulated kubelet beside five control planes leaves too little for the limits of either.
   [["node"]],
-  [["chaos", "outages", "soak", "benches", "large", "node-long"]],
+  [["long", "chaos", "outages", "soak", "benches", "large", "node-long"]],
 ] as const;
 
 /** The parts in stages and lanes, without those that are empty. */

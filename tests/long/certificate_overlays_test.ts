@@ -5,23 +5,23 @@ import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { WebhookPath } from "../../lib/names.ts";
 import { defineKinds, type ForeignKind } from "../node/support/foreign_apis.ts";
 import { lacks } from "../support/needs.ts";
-import { askWebhook } from "./support/ask_webhook.ts";
-import { type CertificateKeeper, playCertManager, playServiceCa } from "./support/certificate_keepers.ts";
-import { type ClusterAccess, read } from "./support/cluster_access.ts";
-import { argumentsOf } from "./support/installation.ts";
-import { CHECKS, CONFIG, DEFINITION, POD_WEBHOOK } from "./support/objects.ts";
-import { createAuthority } from "./support/pki.ts";
-import { failedWebhookCalls } from "./support/pod_load.ts";
-import { renderPod } from "./support/pods.ts";
+import { askWebhook } from "../cluster/support/ask_webhook.ts";
+import { type CertificateKeeper, playCertManager, playServiceCa } from "../cluster/support/certificate_keepers.ts";
+import { type ClusterAccess, read } from "../cluster/support/cluster_access.ts";
+import { argumentsOf } from "../cluster/support/installation.ts";
+import { CHECKS, CONFIG, DEFINITION, POD_WEBHOOK } from "../cluster/support/objects.ts";
+import { createAuthority } from "../cluster/support/pki.ts";
+import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
+import { renderPod } from "../cluster/support/pods.ts";
 import {
   applyBehindService,
   enableBehindService,
   NAMESPACE,
   ServiceReplica,
   untilGated,
-} from "./support/service_bed.ts";
-import { bareControlPlane } from "./support/shared_control_plane.ts";
-import { pause, waitUntil } from "./support/wait.ts";
+} from "../cluster/support/service_bed.ts";
+import { bareControlPlane } from "../cluster/support/shared_control_plane.ts";
+import { pause, waitUntil } from "../cluster/support/wait.ts";
 
 interface Overlay {
   readonly path: string;

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { parseManifest } from "../../manifests/generate/kustomize.ts";
-import { BUILD_ACCOUNT, BuildBed, ignore, REBUILD } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE, content } from "./support/build_objects.ts";
-import { assertUsed, readRights, readUses } from "./support/rights.ts";
-import { waitUntil } from "./support/wait.ts";
+import { BUILD_ACCOUNT, BuildBed, ignore, REBUILD } from "../cluster/support/build_bed.ts";
+import { BUILD_NAMESPACE, content } from "../cluster/support/build_objects.ts";
+import { assertUsed, readRights, readUses } from "../cluster/support/rights.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
 
 const COMPONENT = fileURLToPath(new URL("../../manifests/components/image-builds/", import.meta.url));
 const GROUP = "machineconfiguration.openshift.io";

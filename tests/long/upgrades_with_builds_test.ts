@@ -1,16 +1,16 @@
 // An upgrade while the image of the workers is built by Archway: two components as they are installed, beside each other, and the
 // scripted OpenShift with a pool whose nodes take what is published.
 import assert from "node:assert/strict";
-import { BuildBed } from "./support/build_bed.ts";
-import { type BuilderHold, holdByPolicy, holdByWebhook } from "./support/builder_hold.ts";
-import { content } from "./support/build_objects.ts";
-import { BUILDER, BuilderSync, renderBuilder } from "./support/builder_sync.ts";
-import { BuiltPool } from "./support/built_pool.ts";
-import { type ClusterAccess, read } from "./support/cluster_access.ts";
-import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
-import { FROM, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
-import { ignore, UpgradeService } from "./support/upgrade_service.ts";
-import { waitUntil } from "./support/wait.ts";
+import { BuildBed } from "../cluster/support/build_bed.ts";
+import { type BuilderHold, holdByPolicy, holdByWebhook } from "../cluster/support/builder_hold.ts";
+import { content } from "../cluster/support/build_objects.ts";
+import { BUILDER, BuilderSync, renderBuilder } from "../cluster/support/builder_sync.ts";
+import { BuiltPool } from "../cluster/support/built_pool.ts";
+import { type ClusterAccess, read } from "../cluster/support/cluster_access.ts";
+import { SHAREABLE, startControlPlane } from "../cluster/support/control_plane.ts";
+import { FROM, imageOf, POOLS, TO } from "../cluster/support/simulated_openshift.ts";
+import { ignore, UpgradeService } from "../cluster/support/upgrade_service.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
 
 const WORKERS = [{ name: "worker-1", arch: "amd64" }, { name: "worker-2", arch: "arm64" }];
 const STEP_MS = 100;

@@ -3,9 +3,17 @@
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { defineKinds } from "../node/support/foreign_apis.ts";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
-import { type Composition, install, type Installation } from "./support/installation.ts";
-import { assertUsed, findIdle, readRights, readUses, renderRight, type Right, type Use } from "./support/rights.ts";
+import { type ClusterAccess, expectStatus, read } from "../cluster/support/cluster_access.ts";
+import { type Composition, install, type Installation } from "../cluster/support/installation.ts";
+import {
+  assertUsed,
+  findIdle,
+  readRights,
+  readUses,
+  renderRight,
+  type Right,
+  type Use,
+} from "../cluster/support/rights.ts";
 import {
   clusterConfig,
   CONFIG,
@@ -15,10 +23,10 @@ import {
   localConfig,
   POD_WEBHOOK,
   workload,
-} from "./support/objects.ts";
-import { createPullSecret, renderPod } from "./support/pods.ts";
-import { bareControlPlane } from "./support/shared_control_plane.ts";
-import { waitUntil } from "./support/wait.ts";
+} from "../cluster/support/objects.ts";
+import { createPullSecret, renderPod } from "../cluster/support/pods.ts";
+import { bareControlPlane } from "../cluster/support/shared_control_plane.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
 
 const NAMESPACE = "archway-system";
 const ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway`;

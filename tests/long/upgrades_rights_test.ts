@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { renderTime } from "../../lib/vocabulary/time.ts";
 import type { ManifestObject } from "../../manifests/generate/kustomize.ts";
 import { addPolicy } from "../lib/upgrades/outside/ocm_double.ts";
-import { type ClusterAccess, expectStatus, isTrue, read } from "./support/cluster_access.ts";
-import { CLUSTER_VERSION, imageOf, TO } from "./support/simulated_openshift.ts";
-import { phaseOf, PLAN } from "./support/upgrade_plane.ts";
-import { assertUsed, isAllowed, readRights, renderRight, renderUse, type Right } from "./support/rights.ts";
-import { ignore, onService, type UpgradeService } from "./support/upgrade_service.ts";
-import { defineKind } from "./support/objects.ts";
+import { type ClusterAccess, expectStatus, isTrue, read } from "../cluster/support/cluster_access.ts";
+import { CLUSTER_VERSION, imageOf, TO } from "../cluster/support/simulated_openshift.ts";
+import { phaseOf, PLAN } from "../cluster/support/upgrade_plane.ts";
+import { assertUsed, isAllowed, readRights, renderRight, renderUse, type Right } from "../cluster/support/rights.ts";
+import { ignore, onService, type UpgradeService } from "../cluster/support/upgrade_service.ts";
+import { defineKind } from "../cluster/support/objects.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
 const PLACEMENT = "system:serviceaccount:archway-system:archway";

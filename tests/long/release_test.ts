@@ -10,8 +10,8 @@ import { type RealRegistry, startRegistry } from "../cluster/support/registry.ts
 import { type Ended, runToEnd as run } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
-import { writeSettings } from "./support/built_images.ts";
-import { findHelm } from "./support/helm.ts";
+import { writeSettings } from "../manifests/support/built_images.ts";
+import { findHelm } from "../manifests/support/helm.ts";
 
 const VERSION = String(JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json"))).version);
 /** All that a release may find here: no apt-get, so that the image of the daemon is left out. */
