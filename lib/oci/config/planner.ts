@@ -20,8 +20,6 @@ export interface PullPlanner {
   plan(image: string): PullPlan;
   credentials(): readonly Credential[];
   credentialHelpers(): readonly string[];
-  /** What is wrong with the files as they are now. */
-  problems(): readonly FileProblem[];
 }
 
 /**
@@ -72,10 +70,6 @@ export function openPullPlanner(
     },
     credentials: () => settings().rancher.credentials,
     credentialHelpers: () => settings().registries.credentialHelpers,
-    problems: () => {
-      look();
-      return latest.files.problems;
-    },
   };
 }
 

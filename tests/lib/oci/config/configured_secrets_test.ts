@@ -153,7 +153,7 @@ async function runOnce({ fault, damaged, at, put }: Plan): Promise<{ readonly sa
     await inspector.inspect(`${registry.host}/org/app:v1`),
     await inspector.inspect(`${registry.host}/org/app:v1`, { freshness: LOOK_UP_AGAIN }),
   ];
-  const said = [JSON.stringify([reports, inspector.hostStates(), planner.problems()]), ...lines, await contentOf(kv)];
+  const said = [JSON.stringify([reports, inspector.hostStates()]), ...lines, await contentOf(kv)];
   const seen = [...registry.requests, ...mirror.requests].map(({ headers, path, body }) =>
     [...headers, path, body].join(" ")
   );

@@ -1,8 +1,9 @@
 // A planner on a temporary directory.
 import { systemClock } from "../../../../lib/clock.ts";
-import { silentLogger } from "../../../../lib/log.ts";
+import type { LogFields } from "../../../../lib/log.ts";
 import type { ConnectionSettings } from "../../../../lib/oci/endpoint.ts";
 import { openPullPlanner, type PullPlanner } from "../../../../lib/oci/config/planner.ts";
+import { keepLog } from "../../../support/logs.ts";
 
 export interface TestFolder extends Disposable {
   readonly path: string;
@@ -34,9 +35,18 @@ export function systemWith(more: Partial<Given["system"]> = {}): Given["system"]
   };
 }
 
-export function openPlanner(given: Partial<Given>): PullPlanner {
+interface TestPlanner extends PullPlanner {
+  /** What it has logged of files. */
+  problems(): readonly LogFields[];
+}
+
+export function openPlanner(
+  { log = keepLog(), ...given }: Omit<Partial<Given>, "log"> & { readonly log?: ReturnType<typeof keepLog> },
+): TestPlanner {
   const nothing = { registry: [], registryCa: [], insecureRegistry: [], system: systemWith() };
-  return openPullPlanner({ ...nothing, log: silentLogger, clock: systemClock, ...given });
+  const planner = openPullPlanner({ ...nothing, log, clock: systemClock, ...given });
+  const warnings = () => log.lines.filter(({ level }) => level === "warn");
+  return { ...planner, problems: () => warnings().map(({ fields }) => fields) };
 }
 
 /** How the first endpoint of an image is reached. */
