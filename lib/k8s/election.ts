@@ -155,7 +155,9 @@ export class Election {
 export function fenceWrites(api: KubeApi, mayWrite: () => boolean): KubeApi {
   async function fenced<T>(write: () => Promise<T>): Promise<T> {
     if (mayWrite()) return await write();
-    throw new ApiError("Cannot write: the Lease of this replica has run out. The current leader writes.", { status: 0 });
+    throw new ApiError("Cannot write: the Lease of this replica has run out. The current leader writes.", {
+      status: 0,
+    });
   }
   return withCalls(api, {
     create: (...call) => fenced(() => api.create(...call)),

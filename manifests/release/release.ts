@@ -132,7 +132,9 @@ async function main(): Promise<void> {
     await removeFolder(target);
     await Deno.rename(folder, target);
   }
-  const next = values["install-only"] ? `Next, or one of its overlays:\n  kubectl apply -f ${target}/install.yaml\n` : "";
+  const next = values["install-only"]
+    ? `Next, or one of its overlays:\n  kubectl apply -f ${target}/install.yaml\n`
+    : "";
   await print(`Wrote ${target}.\n${leftOut.map((line) => `Left out ${line}.\n`).join("")}${next}`);
 }
 

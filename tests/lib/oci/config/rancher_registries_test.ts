@@ -65,7 +65,7 @@ Deno.test("registries.yaml: the TLS settings of * are those of hosts without the
   assert.deepEqual(reach("gcr.io/a"), [false, false]);
   assert.deepEqual(reach("quay.io/a"), [true, true]);
   assert.deepEqual(planner.credentials(), []);
-  assert.deepEqual(planner.problems().map(({ message }) => String(message).split(":")[0]), ["the login of * is not used"]);
+  assert.match(String(planner.problems().map(({ message }) => message)), /^the login of \* is not used:[^,]*$/);
 });
 
 Deno.test("registries.yaml: its auth entries are credentials", () => {

@@ -54,10 +54,15 @@ function documentOf(namespace: string): Parameters<WorkLimits["parseInTurn"]>[1]
 Deno.test("WorkLimits.parseInTurn() parses 64 large documents that end together in as many rounds of the event loop", async () => {
   const limits = new WorkLimits();
   await countingRounds(async (rounds) => {
-    const parsedIn = await Promise.all(Array.from({ length: 64 }, () => limits.parseInTurn(rounds, documentOf("evil"))));
+    const parsedIn = await Promise.all(
+      Array.from({ length: 64 }, () => limits.parseInTurn(rounds, documentOf("evil"))),
+    );
     assert.equal(new Set(parsedIn).size, 64);
     const small = { ...documentOf("good"), bytes: 16 * 1024 };
-    assert.equal(new Set(await Promise.all(Array.from({ length: 64 }, () => limits.parseInTurn(rounds, small)))).size, 1);
+    assert.equal(
+      new Set(await Promise.all(Array.from({ length: 64 }, () => limits.parseInTurn(rounds, small)))).size,
+      1,
+    );
   });
 });
 
