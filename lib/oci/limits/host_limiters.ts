@@ -7,7 +7,7 @@ import { HostLimiter, type LimitedRequest } from "./host_limiter.ts";
 import { foldStates, type HostState } from "./host_state.ts";
 import { type LimitedResponse, MAX_WAIT_MS } from "./outcome.ts";
 
-/** Hosts with a state: image names are user input, so there may be any number of them. */
+/** Hosts with a state besides the declared ones: image names are user input and may name any number. */
 const MAX_HOSTS = 1_000;
 /** Hosts that metrics and pages name besides the declared ones. */
 const MAX_NAMED = 50;
@@ -25,6 +25,8 @@ export class HostLimiters {
   /** By name; the host of the last request comes first. */
   readonly #hosts = new LRUCache<string, HostLimiter>(atMost(MAX_HOSTS));
   readonly #declared: ReadonlySet<string>;
+  /** Declared hosts that were asked: no number of other hosts makes Archway forget that one of them fails. */
+  readonly #kept = new Map<string, HostLimiter>();
   /** The first hosts that answered with content. Hosts that users made up do not answer so. */
   readonly #useful = new Set<string>();
 
@@ -45,9 +47,9 @@ export class HostLimiters {
     }
   }
 
-  /** The hosts of the last requests come first. */
+  /** Declared hosts come first, then those of the last requests. */
   hostStates(): readonly HostState[] {
-    return [...this.#hosts.values()].map(({ state }) => state);
+    return [...this.#kept.values(), ...this.#hosts.values()].map(({ state }) => state);
   }
 
   /** The states for metrics and pages: hosts that are neither declared nor useful are one, named `other`. */
@@ -56,8 +58,9 @@ export class HostLimiters {
   }
 
   #host(name: string): HostLimiter {
-    const host = this.#hosts.get(name) ?? new HostLimiter(name, this.#deps);
-    this.#hosts.set(name, host);
+    const hosts = this.#declared.has(name) ? this.#kept : this.#hosts;
+    const host = hosts.get(name) ?? new HostLimiter(name, this.#deps);
+    hosts.set(name, host);
     return host;
   }
 }
