@@ -17,12 +17,14 @@ export function podImagesWithBundles(
       const { possibleBundles } = judgeImages(pod, settings, request.images, inspected);
       if (possibleBundles.length === 0) return inspected;
       const deeper = await inner.inspect({ ...request, possibleBundles }, signal);
-      // A registry may lack the manifest that names the config: then the index alone counts.
-      return deeper.map((one, at) => lacksManifest(one) ? inspected[at] ?? one : one);
+      return deeper.map((one, at) => unlessLacking(one, inspected[at]));
     },
   };
 }
 
-function lacksManifest({ inspection }: InspectedImage): boolean {
-  return inspection.kind === "failed" && inspection.failure.reason === "ManifestUnknown";
+/** What the index said, where every registry of the image lacks its config, or the manifest on the way to it. */
+function unlessLacking(one: InspectedImage, byIndex: InspectedImage | undefined): InspectedImage {
+  const { inspection } = one;
+  const isLacking = inspection.kind === "failed" && inspection.failure.reason === "ManifestUnknown";
+  return isLacking && byIndex !== undefined && byIndex.inspection.kind !== "failed" ? byIndex : one;
 }
