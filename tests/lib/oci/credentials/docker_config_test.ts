@@ -103,10 +103,20 @@ Deno.test("parseDockerAuths() drops the placeholder user beside an identity toke
 });
 
 Deno.test("parseDockerAuths() loses a broken entry alone and names its key", () => {
-  const auths = { "a.io": { auth: "%%%" }, "b.io": { auth: base64("u:p") }, "c.io": {}, "u:pw@d.io": 7 };
+  const auths = {
+    "a.io": { auth: "%%%" },
+    "b.io": { auth: base64("u:p") },
+    "c.io": {},
+    "u:pw@d.io:5000/x": 7,
+    "u:pw": 7,
+  };
   const parsed = parseDockerAuths(auths, SOURCE);
   assert.deepEqual(secretsOf(parsed).length, 1);
-  assert.deepEqual(saidOf(parsed), ['the entry of "a.io" is not readable', 'the entry of "d.io" is not readable']);
+  assert.deepEqual(saidOf(parsed), [
+    'the entry of "a.io" is not readable',
+    'the entry of "d.io:5000/x" is not readable',
+    'the entry of "u:***" is not readable',
+  ]);
 });
 
 Deno.test("parseDockerAuths() takes keys named like parts of an object for what they are", () => {
