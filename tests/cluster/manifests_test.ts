@@ -1,5 +1,5 @@
 // The manifests on a real API server: every overlay and component is accepted, base is installed as README says, and the
-// ServiceAccount may do nothing that it must not. What it must is in rights_test.ts.
+// ServiceAccount may do nothing that it must not. What it must is in tests/long/rights_test.ts.
 import assert from "node:assert/strict";
 import { MANIFESTS, renderComposition } from "../../manifests/generate/kustomize.ts";
 import { defineKinds } from "../node/support/foreign_apis.ts";

@@ -153,7 +153,7 @@ Deno.test("renderWelcome() names every address and commands that use the kubecon
 
 Deno.test("renderWelcome() suggests builds and their page where there are no sample pods, and no pod", () => {
   const text = renderWelcome({ ...WELCOME, sample: "", scenario: "image-build" });
-  assert.doesNotMatch(text, /run hello|get pods|explain| report /);
+  assert.doesNotMatch(text, /run hello|get pods| explain \w+\/| report /);
   const builds = /get machineosbuilds -o "custom-columns=\\\nNAME:\.metadata\.name,\S+archway\\\.dev\/arch-status"\n/;
   assert.match(text, builds);
   assert.match(text, /\n {2}curl http:\/\/d\/builds\n/);

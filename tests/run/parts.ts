@@ -78,7 +78,7 @@ const OUTAGES = ["availability", "ha_outage", "ha_clock", "ha_split_brain", "har
   .map((name) => `tests/chaos/${name}_test.ts`);
 const BENCHES = ["tests/bench_smoke_test.ts", "tests/cluster/bench_smoke_test.ts"];
 
-/** Minutes on control planes, and no row rests on them: rights, certificates, a whole release. */
+/** Minutes on control planes, and no row rests on them: rights, certificates, upgrades with builds, a release. */
 const SLOW = "tests/long";
 
 const LARGE = ["taints", "taints_many_nodes", "upgrades_many_nodes"].map((name) => `tests/cluster/${name}_test.ts`);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseImageConfig, parseManifest } from "../../../../lib/oci/image/manifest.ts";
+import { platformsOf } from "../../../../lib/oci/image/platforms.ts";
 import { type Document, makeDocument, makeEntry, makeImage, makeIndex, MediaType } from "../../../support/documents.ts";
 
 function parse({ text, mediaType }: Document): ReturnType<typeof parseManifest> {
@@ -93,6 +94,16 @@ Deno.test("parseManifest() takes no name of a platform that cannot be the value 
     assert.ok(parsed.kind === "index");
     assert.deepEqual(parsed.entries.map(({ platform }) => platform), [amd64, amd64], name);
   }
+});
+
+Deno.test("parseManifest() and platformsOf() give one platform for two versions of an operating system", () => {
+  const windows = { os: "windows", architecture: "amd64" };
+  const entries = ["10.0.1", "10.0.2"].map((version) => ({
+    ...ENTRY,
+    platform: { ...windows, "os.version": version },
+  }));
+  const parsed = parse(makeIndex(entries));
+  assert.deepEqual(parsed.kind === "index" && platformsOf(parsed.entries), [windows]);
 });
 
 Deno.test("parseImageConfig() reads architecture, os, variant, labels, version and features of the OS", () => {

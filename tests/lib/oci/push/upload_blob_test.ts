@@ -217,7 +217,7 @@ Deno.test("a token that allows less than was asked for is a refusal, and not ask
   assert.ok(scopes.length <= 2, scopes.join());
 });
 
-Deno.test("digestOf() reads and hashes where the registry states no digest, and recognises what is absent (P-116)", async () => {
+Deno.test("readDigest() reads and hashes where the registry states no digest, and recognises what is absent (P-116)", async () => {
   await using bed = await openPushBed();
   const text = JSON.stringify({ schemaVersion: 2 });
   bed.before = ({ method, path }) => {
