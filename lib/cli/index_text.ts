@@ -130,7 +130,7 @@ export function renderIndex(document: InspectedIndexDocument, width?: number): s
     entry.kind,
     entry.digest,
     String(entry.size),
-    entry.findings.map((finding) => finding.kind).join(",") || "ok",
+    entry.findings.map((finding) => finding.kind).join(", ") || "ok",
   ]);
   const findings = entries.flatMap((entry) => entry.findings.map(({ message }) => ["Finding", message]));
   const details = [

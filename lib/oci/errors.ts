@@ -44,7 +44,7 @@ export interface RegistryFailure {
 
 /**
  * Whether Archway did not send the request, or read no answer, since the registry fails or memory is short. It says
- * nothing of what the registry would answer. A request that waits out a pause fails as RateLimited.
+ * nothing of what the registry would answer. A request that would wait too long for its account is RateLimited.
  */
 export function isHeldBack({ reason }: Pick<RegistryFailure, "reason">): boolean {
   return reason === "CircuitOpen" || reason === "Busy";

@@ -55,8 +55,8 @@ const RELEASE_OWN_DEPLOYMENT: OperandRule = {
 };
 
 /**
- * A finalizer comes before what it protects. A Deployment that is being deleted is let go, so that it can be created
- * again.
+ * A finalizer comes before what it protects. A Deployment that is being deleted is released, so that it can be
+ * created again.
  */
 const INSTALL_MONITOR: readonly OperandRule[] = [
   { name: "add the finalizer of the monitor", step: (facts) => addUnlessThere(facts, Finalizer.enoexecEvents) },
