@@ -54,17 +54,6 @@ Deno.test("every alert has a runbook with a step, and every runbook an alert", (
   }
 });
 
-Deno.test("every runbook of placement, taints, exec format errors and upgrades reports when its alert fires, as the alert does", () => {
-  const group = readAlertGroups().archway;
-  const runbooks = runbooksOf(group);
-  for (const [at, { alert, expr, for: lasting, labels: { severity }, annotations }] of group.alerts.entries()) {
-    const section = (runbooks[at]?.text ?? "").replaceAll(/\s+/g, " ");
-    const head = `${alert} ${annotations.summary} Severity \`${severity}\`, after ${lasting} of`;
-    assert.ok(section.startsWith(head), alert);
-    assert.ok(section.includes(`promql ${expr.replaceAll(/\s+/g, " ")} `), alert);
-  }
-});
-
 Deno.test("components/upgrades-original-metrics has the MUO's jobs: each scrapes its own port, and no series is in both", () => {
   const of = (name: string): readonly ManifestObject[] =>
     parseManifest(read(`../components/upgrades-original-metrics/${name}.yaml`));
