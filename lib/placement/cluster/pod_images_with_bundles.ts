@@ -17,14 +17,18 @@ export function podImagesWithBundles(
       const { possibleBundles } = judgeImages(pod, settings, request.images, inspected);
       if (possibleBundles.length === 0) return inspected;
       const deeper = await inner.inspect({ ...request, possibleBundles }, signal);
-      return deeper.map((one, at) => unlessLacking(one, inspected[at]));
+      return inspected.map((byIndex, at) => unlessLacking(deeper[at], byIndex));
     },
   };
 }
 
-/** What the index said, where every registry of the image lacks its config, or the manifest on the way to it. */
-function unlessLacking(one: InspectedImage, byIndex: InspectedImage | undefined): InspectedImage {
+/**
+ * What the index said, where no config was read: every registry of the image lacks it or the manifest on the way to it,
+ * or nobody was asked.
+ */
+function unlessLacking(one: InspectedImage | undefined, byIndex: InspectedImage): InspectedImage {
+  if (one === undefined) return byIndex;
   const { inspection } = one;
   const isLacking = inspection.kind === "failed" && inspection.failure.reason === "ManifestUnknown";
-  return isLacking && byIndex !== undefined && byIndex.inspection.kind !== "failed" ? byIndex : one;
+  return isLacking && byIndex.inspection.kind !== "failed" ? byIndex : one;
 }

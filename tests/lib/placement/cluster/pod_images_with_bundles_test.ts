@@ -7,14 +7,16 @@ import { AMD64, ARM64, fact, failedFact, make } from "../decide/make.ts";
 
 const signal = new AbortController().signal;
 
-/** Of two images the judgement, when reading the config of the narrower one fails so. */
-async function judgedWithout(reason: FailureReason): Promise<readonly string[] | FailureReason> {
+/** Of two images the judgement, when reading the config of the narrower one fails so; `none`: when nobody reads it. */
+async function judgedWithout(reason: FailureReason | "none"): Promise<readonly string[] | FailureReason> {
   const images = [fact("multi"), fact("multi2")];
   const pod = make.view(make.pod({ containers: images.map(({ image }) => make.container(image)) }));
   const [settings, uses] = [make.settings(), imagesToInspect(pod, make.settings())];
   const answers = [
     images,
-    images.map((one) => one.image === "multi" ? failedFact("multi", { kind: "permanent", reason }) : one),
+    reason === "none"
+      ? []
+      : images.map((one) => one.image === "multi" ? failedFact("multi", { kind: "permanent", reason }) : one),
   ];
   const inner = { inspect: () => Promise.resolve(answers.shift() ?? assert.fail("a third look")) };
   const request = {
@@ -29,5 +31,6 @@ async function judgedWithout(reason: FailureReason): Promise<readonly string[] |
 
 Deno.test("podImagesWithBundles() goes by the index where the registry lacks the manifest that names the config", async () => {
   assert.deepEqual(await judgedWithout("ManifestUnknown"), [AMD64, ARM64]);
+  assert.deepEqual(await judgedWithout("none"), [AMD64, ARM64]);
   assert.equal(await judgedWithout("Unauthorized"), "Unauthorized");
 });
