@@ -28,6 +28,7 @@ export function followFile<T>(options: FollowedFileOptions<T>): () => T {
     const found = files.read(path, (read) => parse(text = read));
     touched = files.touched;
     if (text !== undefined && text === before) return current;
+    if (found?.kind === "parsed" && files.problems.length === 0) report.clear(name);
     for (const problem of files.problems) report.warn(name, renderProblem(problem));
     if (found === undefined) report.warn(name, `${path} is missing`);
     if (found?.kind !== "unparsable") current = found?.value ?? empty;
