@@ -67,7 +67,7 @@ export class Connections {
         const response = await this.#transport.send(outgoing, context);
         const isRefused = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(response.status);
         if (isRefused && ways[at + 1]?.certificate !== undefined) continue;
-        if (at > 0) this.#learned.set(host, way);
+        if (at > 0 && !isRefused) this.#learned.set(host, way);
         return response;
       } catch (error) {
         const isWire = error instanceof RegistryError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
