@@ -33,11 +33,11 @@ export function openFailedImages(
   });
   return {
     run: (signal) => records.run(signal),
-    architecturesOf: ({ digest, namespace: of }) => {
+    architecturesOf: ({ digest, namespace: podNamespace }) => {
       const found = byDigest.get(digest);
       return found === undefined
         ? NONE
-        : failedArchitectures(found, { digest, namespace: of, nowMs: deps.clock.nowMs() });
+        : failedArchitectures(found, { digest, namespace: podNamespace, nowMs: deps.clock.nowMs() });
     },
   };
 }

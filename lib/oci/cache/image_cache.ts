@@ -98,7 +98,7 @@ export class ImageCache {
     return await this.#underWay.run(
       `${request.freshness} ${keyOf(request)}`,
       { callers: request.callers, signal },
-      (callers, shared) => this.#inspectOnce({ ...request, callers }, shared),
+      (callers, sharedSignal) => this.#inspectOnce({ ...request, callers }, sharedSignal),
     );
   }
 
@@ -122,13 +122,17 @@ export class ImageCache {
       };
     }
     const lookupSinceMs = this.#lookupSinceMs(freshness);
-    return await this.#lookups.share(keyOf(request), { lookupSinceMs, callers, signal }, async (all, shared) => {
-      const lookupAtMs = this.#deps.clock.monotonicMs();
-      const lookup = { ...request, callers: all };
-      return known === undefined
-        ? await this.#get(lookup, shared, lookupAtMs)
-        : await this.#head(lookup, shared, lookupAtMs);
-    });
+    return await this.#lookups.share(
+      keyOf(request),
+      { lookupSinceMs, callers, signal },
+      async (allCallers, sharedSignal) => {
+        const lookupAtMs = this.#deps.clock.monotonicMs();
+        const lookup = { ...request, callers: allCallers };
+        return known === undefined
+          ? await this.#get(lookup, sharedSignal, lookupAtMs)
+          : await this.#head(lookup, sharedSignal, lookupAtMs);
+      },
+    );
   }
 
   /** Sends one HEAD. Mostly the tag has not moved, or has moved to a digest that is already known. */

@@ -51,14 +51,14 @@ export class ImageLookups {
     const { running } = image;
     const mayJoin = running !== undefined && running.beganAtMs >= lookupSinceMs;
     const number = mayJoin ? running.number : image.next ??= ++this.#last;
-    return this.#calls.run(String(number), { callers, signal }, async (all, shared) => {
-      await this.#awaitTurn(image, shared);
+    return this.#calls.run(String(number), { callers, signal }, async (allCallers, sharedSignal) => {
+      await this.#awaitTurn(image, sharedSignal);
       // A look-up whose callers all left before it began stays planned: the next caller gets it instead of a later one.
       if (image.next === number) image.next = undefined;
       const began = { number, beganAtMs: this.#clock.monotonicMs() };
       image.running = began;
       try {
-        return await lookUp(all, shared);
+        return await lookUp(allCallers, sharedSignal);
       } finally {
         if (image.running === began) image.running = undefined;
       }

@@ -1,5 +1,9 @@
 // Limits of this process on work for namespaces. Each limit prevents one harm, and namespaces share it: one alone may
-// have half or four fifths, so that another always finds a permit.
+// have half or four fifths, so that another finds a permit, but for parsing, where it is the next one.
+//
+//   a pod's images ─ images ─ secrets, programs ─ look-ups of an image ─ inspections ─┐
+//   ┌─────────────────────────────────────────────────────────────────────────────────┘
+//   └ a request ─ account, host, group (host_limiters.ts) ─ nameResolutions ─ documents ─ parsing
 import { setImmediate } from "node:timers";
 import { registryError } from "../errors.ts";
 import type { Callers } from "../callers.ts";

@@ -17,7 +17,7 @@ export class CachedValue<T> {
   }
 
   get(signal: AbortSignal): Promise<T> {
-    return this.#calls.run("value", { signal }, (_callers, shared) => this.#read(shared));
+    return this.#calls.run("value", { signal }, (_callers, sharedSignal) => this.#read(sharedSignal));
   }
 
   discard(): void {
