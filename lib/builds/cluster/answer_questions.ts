@@ -4,6 +4,7 @@ import { readJoinableConfig, readJoinableImage } from "../../publishing/assemble
 import type { Clock } from "../../clock.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../decide/observed.ts";
 import { RegistryError } from "../../oci/errors.ts";
+import { linuxArchitectures } from "../../oci/image/platforms.ts";
 import { PushError } from "../../oci/push/push_error.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import { type OpenImage, Repositories, type RepositoriesDeps } from "../../oci/repositories.ts";
@@ -79,10 +80,8 @@ async function platformsAt({ top: { manifest, digest }, documents }: OpenImage):
       ? { kind: "unusable", message: config.state }
       : { kind: "platforms", architectures: [config.platform.architecture], digest };
   }
-  const linux = manifest.entries.flatMap(({ platform }) => platform ?? []).filter(({ os }) =>
-    os === "linux" || os === ""
-  );
-  return { kind: "platforms", architectures: linux.map(({ architecture }) => architecture), digest };
+  const architectures = linuxArchitectures(manifest.entries.flatMap(({ platform }) => platform ?? []));
+  return { kind: "platforms", architectures, digest };
 }
 
 function failedLookUp({ failure: { kind, reason, message, retryAfterMs } }: RegistryError): RegistryAnswer {

@@ -42,6 +42,11 @@ export function platformsOf(entries: readonly Descriptor[]): readonly Platform[]
   return distinctPlatforms(entries.filter(isPlatformEntry).map(({ platform }) => platform));
 }
 
+/** Those of Linux. An index may leave the operating system out. */
+export function linuxArchitectures(platforms: readonly Platform[]): readonly string[] {
+  return platforms.filter(({ os }) => os === "linux" || os === "").map(({ architecture }) => architecture);
+}
+
 /** `linux/arm/v7`: one spelling for each platform. */
 export function renderPlatform({ os, architecture, variant }: Platform): string {
   return [os, architecture, variant].filter((part) => part !== undefined && part !== "").join("/");

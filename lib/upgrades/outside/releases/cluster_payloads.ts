@@ -17,7 +17,7 @@ import {
 } from "../../../placement/images/global_pull_secret.ts";
 import { type RegistryError, registryError } from "../../../oci/errors.ts";
 import type { ManifestDocument } from "../../../oci/image/manifest.ts";
-import { isPlatformEntry, platformsOf } from "../../../oci/image/platforms.ts";
+import { isPlatformEntry, linuxArchitectures, platformsOf } from "../../../oci/image/platforms.ts";
 import { digestOf, SHA256_DIGEST } from "../../../oci/reference.ts";
 
 export interface ClusterPayloadsOptions {
@@ -90,10 +90,7 @@ async function readFrom(
   if (child === undefined) throw unusable(image, "its index is empty");
   const { manifest } = await documents.child(child.digest);
   const { version } = await readRelease(documents, { image, manifest });
-  const architectures = platformsOf(entries).filter(({ os }) => os === "linux" || os === "").map((one) =>
-    one.architecture
-  );
-  return { image, version, isIndex: true, architectures: [...new Set(architectures)] };
+  return { image, version, isIndex: true, architectures: [...new Set(linuxArchitectures(platformsOf(entries)))] };
 }
 
 async function readRelease(
