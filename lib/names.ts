@@ -126,13 +126,8 @@ export const Installation = {
 
 export const WebhookName = {
   configuration: "pod-placement-mutating-webhook-configuration",
-  webhook: "pod-placement-scheduling-gate.multiarch.openshift.io",
-  /** Archway's own: for images that are added to a pod which has its node already. */
-  lateImages: "pod-placement-late-images.multiarch.openshift.io",
   queuedJobs: "queued-jobs.archway.dev",
   validatingConfiguration: "multiarch-tuning-operator-validating-webhook-configuration",
-  validateClusterConfig: "validate-clusterpodplacementconfig.multiarch.openshift.io",
-  validateNamespaceConfig: "validate-podplacementconfig.multiarch.openshift.io",
 } as const;
 
 /** The CustomResourceDefinition whose versions Archway converts. */

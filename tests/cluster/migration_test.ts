@@ -1,7 +1,7 @@
 // A cluster on which the Multiarch Tuning Operator ran until now: its objects and its gated pods are there, its processes are
 // gone. Archway starts and takes everything over without a pod lost.
 import assert from "node:assert/strict";
-import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import { Finalizer, SCHEDULING_GATE } from "../../lib/names.ts";
 import { type ClusterAccess, isTrue, listAt, read } from "./support/cluster_access.ts";
 import { clusterConfig, CONFIG, CONFIGS, GROUP, localConfig, POD_WEBHOOK } from "./support/objects.ts";
 import {
@@ -113,7 +113,10 @@ async function assertTakenOver(
     return url.startsWith(`${webhookUrl}/`) && url.endsWith("/add-pod-scheduling-gate") && body;
   });
   const names = listAt(webhook, "webhooks").map((each) => read(each, "name"));
-  assert.deepEqual(names, [WebhookName.webhook, WebhookName.lateImages]);
+  assert.deepEqual(
+    names,
+    ["scheduling-gate", "late-images"].map((name) => `pod-placement-${name}.multiarch.openshift.io`),
+  );
   assert.equal(read(webhook, "webhooks", "0", "clientConfig", "service"), undefined);
   const body = await cluster.get(CONFIG);
   assert.equal(read(body, "metadata", "uid"), uid);

@@ -60,8 +60,8 @@ for (const folder of FOLDERS) {
   test(`${folder}: webhooks lead to the service, by the paths it serves (1.1, 1.4)`, async () => {
     const service = (path: string) => ({ namespace: "archway-system", name: "archway-webhook", path, port: 443 });
     assert.deepEqual(servicesOf(await renderedFolder(folder)), {
-      [WebhookName.validateClusterConfig]: service(WebhookPath.validateClusterConfig),
-      [WebhookName.validateNamespaceConfig]: service(WebhookPath.validateNamespaceConfig),
+      "validate-clusterpodplacementconfig.multiarch.openshift.io": service(WebhookPath.validateClusterConfig),
+      "validate-podplacementconfig.multiarch.openshift.io": service(WebhookPath.validateNamespaceConfig),
       conversion: service(WebhookPath.convert),
     });
   });

@@ -105,7 +105,7 @@ export function renderReferenceWebhook(
       }],
     },
     webhooks: [{
-      name: WebhookName.webhook,
+      name: "pod-placement-scheduling-gate.multiarch.openshift.io",
       admissionReviewVersions: ["v1"],
       clientConfig: {
         service: { namespace: REFERENCE_NAMESPACE, name: "pod-placement-web-hook", path: "/add-pod-scheduling-gate" },
