@@ -8,6 +8,7 @@ import { matchesSelector } from "../../lib/vocabulary/label_selector.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
+import { atMost } from "../../lib/oci/cache_limits.ts";
 import { EventReason } from "../../lib/names.ts";
 import { judgeImages } from "../../lib/placement/decide/judge_images.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
@@ -41,8 +42,8 @@ const MAX_TRACKED = 10_000;
 export class Repairs {
   readonly #deps: ExecFormatDeps;
   readonly #enqueue: (key: string) => void;
-  readonly #wanted = new LRUCache<string, PendingRepair>({ max: MAX_TRACKED });
-  readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_TRACKED });
+  readonly #wanted = new LRUCache<string, PendingRepair>(atMost(MAX_TRACKED));
+  readonly #owners = new LRUCache<string, readonly number[]>(atMost(MAX_TRACKED));
   #notBeforeMs = 0;
 
   constructor(deps: ExecFormatDeps, enqueue: (key: string) => void) {

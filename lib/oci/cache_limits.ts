@@ -2,7 +2,10 @@
 // because registries decide how large they are.
 import type { Clock } from "../clock.ts";
 
-/** Options of an LRU cache with at most `entries`. Its option `max` would allocate 24 bytes an entry at the start. */
+/**
+ * Options of an LRU cache with at most `entries`. Its option `max` allocates 24 bytes an entry at the start, which counts
+ * from thousands on.
+ */
 export function atMost(entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
   return { maxSize: entries, sizeCalculation: () => 1 };
 }
