@@ -11,7 +11,6 @@ import { MAX_IMAGES, pinnedImages } from "../placement/decide/images_to_inspect.
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
 import { pullIdentityOf } from "../placement/decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateImagesEvent, pinEvent } from "../placement/decide/events/mismatches.ts";
-import { podImagesWithBundles } from "../placement/cluster/pod_images_with_bundles.ts";
 import type { PodImageInspector } from "../placement/images/pod_image_inspector.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
 import {
@@ -104,8 +103,8 @@ async function readMismatches(
     .map((image) => ({ image, pullsAlways: false }));
   if (wanted.length === 0 || wanted.length > MAX_IMAGES) return [];
   await using images = await openImages();
-  const request = { identity: pullIdentityOf(pod), images: wanted, priority: "admission" } as const;
-  const facts = await podImagesWithBundles(images, pod, settings).inspect(request, signal);
+  const request = { identity: pullIdentityOf(pod), images: wanted, possibleBundles: wanted.map(({ image }) => image) };
+  const facts = await images.inspect({ ...request, priority: "admission" }, signal);
   const nodeArchitecture = late.length === 0 ? undefined : await readArchitecture(api, pod.nodeName, signal);
   const reports = [
     pinned.length === 0 ? undefined : pinEvent(pod, judgeImages(pod, settings, pinned, facts)),
