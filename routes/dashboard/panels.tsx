@@ -129,7 +129,8 @@ export function RegistriesPanel({ registries }: { registries: readonly RegistryV
     const says = "Registries appear when the first image is inspected.";
     return <EmptyPanel id="registries" title="Registries" what="None asked yet" says={says} />;
   }
-  const shown = registries.slice(0, REGISTRIES_SHOWN);
+  const failingFirst = registries.toSorted((a, b) => Number(a.circuit === "closed") - Number(b.circuit === "closed"));
+  const shown = failingFirst.slice(0, REGISTRIES_SHOWN);
   const more = registries.length - shown.length;
   return (
     <Panel id="registries" title="Registries" note="quota left">

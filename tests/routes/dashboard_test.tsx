@@ -151,12 +151,16 @@ Deno.test("dashboard() stays small when there is very much to show", async () =>
   const page = await render({
     lease: { holder: "me", isLeader: true },
     gated: { count: 5_000, pods: gatedPods },
-    registries: Array.from({ length: 500 }, (_, n) => ({ host: `r${n}.example`, circuit: "closed" })),
+    registries: Array.from({ length: 500 }, (_, n) => ({
+      host: `r${n}.example`,
+      circuit: n === 499 ? "open" : "closed",
+    })),
     decisions: decisionsOf(Array.from({ length: 500 }, () => makeEntry())),
   });
   assert.ok(page.length < 60_000, `${page.length} characters`);
   assert.match(wordsIn(page), /and 4992 more/);
   assert.match(wordsIn(page), /and 490 more/);
+  assert.match(page, /r499\.example/, "a registry that fails comes first");
 });
 
 Deno.test("dashboard() lists containers that run programs of another architecture, where somebody looks for them", async () => {
