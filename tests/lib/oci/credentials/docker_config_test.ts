@@ -108,7 +108,8 @@ Deno.test("parseDockerAuths() loses a broken entry alone and names its key", () 
     "b.io": { auth: base64("u:p") },
     "c.io": {},
     "u:pw@d.io:5000/x": 7,
-    "u:pw": 7,
+    "u:1pw": 7,
+    "https://e.io/v1/": 7,
   };
   const parsed = parseDockerAuths(auths, SOURCE);
   assert.deepEqual(secretsOf(parsed).length, 1);
@@ -116,6 +117,7 @@ Deno.test("parseDockerAuths() loses a broken entry alone and names its key", () 
     'the entry of "a.io" is not readable',
     'the entry of "d.io:5000/x" is not readable',
     'the entry of "u:***" is not readable',
+    'the entry of "https://e.io/v1/" is not readable',
   ]);
 });
 
