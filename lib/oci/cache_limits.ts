@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 
 /**
  * Options of an LRU cache with at most `entries`. Its option `max` allocates 24 bytes an entry at the start, which counts
- * from thousands on.
+ * from ten thousand on.
  */
 export function atMost(entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
   return { maxSize: entries, sizeCalculation: () => 1 };

@@ -28,7 +28,7 @@ const Document = z.object({
   credsStore: z.string().optional().catch(undefined),
 });
 
-/** Opens the file and rereads it when it changes. A broken edit is logged once, and the last good content stays. */
+/** Opens the file and rereads it when it changes. A broken edit is logged, and the last good content stays. */
 export function openConfigFile(options: {
   readonly path: string;
   readonly log: Logger;

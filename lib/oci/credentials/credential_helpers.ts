@@ -43,7 +43,7 @@ export class CredentialHelpers {
     return this.#answers.run(
       JSON.stringify([helper, host]),
       { callers, signal },
-      (all) => this.#askProgram({ helper, host, callers: all }),
+      (allCallers) => this.#askProgram({ helper, host, callers: allCallers }),
     );
   }
 

@@ -32,7 +32,7 @@ interface KubeletPluginsOptions {
   readonly run: CommandRunner;
 }
 
-/** Runs the plugins. Their configuration is reread when it changes; problems are logged once. */
+/** Runs the plugins. Their configuration is reread when it changes; a problem is logged once until it is mended. */
 export class KubeletPlugins implements Keyring {
   readonly #options: KubeletPluginsOptions;
   readonly #report: ReportOnce;
@@ -74,7 +74,11 @@ export class KubeletPlugins implements Keyring {
     }
     const key = cacheKey(provider, "Image", endpoint);
     const { callers } = endpoint;
-    return await this.#runs.run(key, { callers, signal }, (all) => this.#ask(provider, { endpoint, callers: all }));
+    return await this.#runs.run(
+      key,
+      { callers, signal },
+      (allCallers) => this.#ask(provider, { endpoint, callers: allCallers }),
+    );
   }
 
   async #ask(

@@ -1,4 +1,5 @@
-// Rereads a source of credentials when it changes. A problem is logged once, and the last good content stays.
+// Rereads a source of credentials when it changes. A problem is logged once until it is mended, and the last
+// good content stays.
 import type { Logger } from "../../log.ts";
 import type { Parsed } from "../../parsed.ts";
 import { FileReader, haveChanged, renderProblem } from "./read_files.ts";

@@ -24,7 +24,7 @@ export function podImagesWithBundles(
 
 /**
  * What the index said, where no config was read: every registry of the image lacks it or the manifest on the way to it,
- * or nobody was asked.
+ * or nobody was asked. A bundle then counts by its index, too.
  */
 function unlessLacking(one: InspectedImage | undefined, byIndex: InspectedImage): InspectedImage {
   if (one === undefined) return byIndex;

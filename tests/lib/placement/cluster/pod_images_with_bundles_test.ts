@@ -29,7 +29,7 @@ async function judgedWithout(reason: FailureReason | "none"): Promise<readonly s
   return judged.kind === "shared" ? judged.architectures : judged.kind === "failed" ? judged.failed.failure.reason : [];
 }
 
-Deno.test("podImagesWithBundles() goes by the index where the registry lacks the manifest that names the config", async () => {
+Deno.test("podImagesWithBundles() goes by the index where no registry has a config, or nobody reads it", async () => {
   assert.deepEqual(await judgedWithout("ManifestUnknown"), [AMD64, ARM64]);
   assert.deepEqual(await judgedWithout("none"), [AMD64, ARM64]);
   assert.equal(await judgedWithout("Unauthorized"), "Unauthorized");
