@@ -97,10 +97,8 @@ export function decodeUserPassword(auth: string): { readonly username: string; r
 
 /** A registry key that is safe to show: some tools write user info or odd bytes into it. */
 function printable(scope: string): string {
-  return scope.replace(/^.*@/s, "").replace(/:(?!\/\/|\d{1,5}(?:\/|$)).*/s, ":***").replace(/[^\x20-\x7e]/g, "?").slice(
-    0,
-    100,
-  );
+  const named = scope.replace(/^.*@/s, "").replace(/:(?!\/\/|\d{1,5}(?:\/|$)).*/s, ":***");
+  return named.replace(/[^\x20-\x7e]/g, "?").slice(0, 100);
 }
 
 /** Takes one pass: on a tenant's million characters a regular expression would block the process for minutes. */
