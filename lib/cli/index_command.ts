@@ -29,9 +29,8 @@ interface IndexDeps extends CommandDeps {
 export async function runIndex(config: IndexConfig, deps: IndexDeps): Promise<number> {
   const { terminal, clock, signal } = deps;
   const log = terminalLogger(terminal);
-  const { userAgent } = deps;
-  const own = { userAgent, clusterCredentials: () => [], audience: "caller" } as const;
-  using access = openRegistryAccess({ config, clock, log, ...own });
+  const options = { config, ...deps, log, clusterCredentials: () => [], audience: "caller" } as const;
+  using access = openRegistryAccess(options);
   const repositories = new Repositories({ access, clock, signal });
   const { verb, images } = indexTarget(config.positionals) ?? { verb: "inspect", images: config.positionals } as const;
   try {
